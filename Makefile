@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `make help` lists what there is. The repository holds five Go modules: the product (here), test/ (real control
-# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library), test/karmada/ (the programs of Karmada) and tools/
-# (pinned tools, built once into a cache).
+# `make help` lists what there is. The repository holds seven Go modules: the product (here), test/ (real control
+# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library), test/karmada/ (the programs of Karmada), tools/
+# (pinned tools, built once into a cache), tools/dist/ (which makes releases) and tools/monitoring/ (alerts and dashboards, judged by
+# Prometheus' engine).
 
 GO      ?= go
 MEMBERS ?= 2
@@ -34,7 +35,8 @@ CRDS = $(addprefix deploy/crds/autoscaling.karmada.io_,federatedhpas.yaml cronfe
     multidimpodautoscalers.yaml multidimpodautoscalerhistories.yaml) deploy/member-sizes/fleetscale.io_podsizes.yaml
 
 # All of it, in the order in which it is made, and how; $(1) is the root directory to write below.
-GENERATED = $(OPENAPI)/zz_generated.openapi.go $(addsuffix /zz_generated.deepcopy.go,$(APIS)) $(CRDS) docs/api.md docs/cli.md
+GENERATED = $(OPENAPI)/zz_generated.openapi.go $(addsuffix /zz_generated.deepcopy.go,$(APIS)) $(CRDS) docs/api.md docs/cli.md docs/metrics-reference.md \
+    $(addprefix deploy/components/monitoring/dashboards/,autoscaler.json fleet.json)
 GENERATE = set -e; raw=$$(mktemp -d); mkdir -p $(dir $(addprefix $(1)/,$(GENERATED))); \
     $(TOOLS)/openapi-gen --go-header-file hack/boilerplate.go.txt --report-filename /dev/null \
         --output-pkg github.com/fleetscale/fleetscale/$(OPENAPI) --output-file zz_generated.openapi.go --output-dir $(1)/$(OPENAPI) $(OPENAPI_INPUTS); \
@@ -43,7 +45,9 @@ GENERATE = set -e; raw=$$(mktemp -d); mkdir -p $(dir $(addprefix $(1)/,$(GENERAT
     $(GO) -C tools run ./crds $$raw $$raw; $(foreach crd,$(CRDS),cp $$raw/$(notdir $(crd)) $(1)/$(crd);) \
     $(GO) -C tools run ./apidoc $(CURDIR)/deploy/crds/kustomization.yaml $(1)/deploy/crds $(CURDIR)/docs/examples $(1)/docs/api.md \
         $(1)/deploy/member-sizes/fleetscale.io_podsizes.yaml $$raw/members.fleetscale.io_members.yaml; rm -r $$raw; \
-    $(GO) test ./cmd/kubectl-fleetscale/app -count 1 -run '^TestReferenceIsCurrent$$' -args -reference $(1)/docs/cli.md
+    $(GO) test ./cmd/kubectl-fleetscale/app -count 1 -run '^TestReferenceIsCurrent$$' -args -reference $(1)/docs/cli.md; \
+    $(GO) test ./cmd -count 1 -run '^TestMetricsReferenceIsCurrent$$' -args -reference $(1)/docs/metrics-reference.md; \
+    $(GO) -C tools/monitoring run . $(1)/deploy/components/monitoring/dashboards
 
 .PHONY: help
 help: ## List the targets
@@ -62,8 +66,18 @@ need-go:
 build: need-go ## Build the programs into bin/
 	$(GO) build -o bin/ ./cmd/...
 
+# The same commit and version of Go give the same bytes: tools/dist says what they are.
+.PHONY: dist
+dist: need-go ## Make a release in bin/dist/: programs for all platforms, images, manifests, Helm charts, checksums; REGISTRY=ghcr.io/fleetscale
+	$(GO) -C tools/dist run . build -root $(CURDIR) -out $(CURDIR)/bin/dist $(if $(REGISTRY),-registry $(REGISTRY))
+
+.PHONY: push
+push: need-go ## Push the images of bin/dist/ to the registry that they were made for, as whom docker login has logged in
+	$(GO) -C tools/dist run . push -out $(CURDIR)/bin/dist
+
 .PHONY: demo
-demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on this machine; MODE=distributed splits one among three, MODE=multidim recommends sizes, and gives them to Pods
+demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on this machine; MODE=sim does without Kubernetes, in a minute, MODE=distributed splits one among three, MODE=multidim recommends sizes, and gives them to Pods
+	@echo "Building the demo itself, which takes minutes where Go's cache is empty ..."
 	$(GO) -C test run ./cmd/demo $(if $(MODE),-mode=$(MODE))
 
 .PHONY: lab-up
@@ -77,7 +91,7 @@ lab-down: need-go ## End what lab-up started
 ##-- Test
 
 .PHONY: test
-test: test-unit test-oracle test-e2e ## Run all tests in their short form: at most 20 minutes once the caches are warm
+test: test-unit test-oracle test-dist test-monitoring test-e2e ## Run all tests in their short form: at most 20 minutes once the caches are warm
 
 .PHONY: test-unit
 test-unit: need-go ## Run the unit tests, with the race detector where there is a C compiler
@@ -87,6 +101,14 @@ test-unit: need-go ## Run the unit tests, with the race detector where there is 
 .PHONY: test-oracle
 test-oracle: need-go ## Compare the advice on sizes with that of VPA's library, 100,000 times
 	$(GO) -C test/oracle test -short -count 1 -timeout 10m ./...
+
+.PHONY: test-dist
+test-dist: need-go ## Make a release of small programs, push its images, and check all of it
+	$(GO) -C tools/dist test -short -count 1 -timeout 10m ./...
+
+.PHONY: test-monitoring
+test-monitoring: need-go ## Have each alert fire, and find what alerts and dashboards read among the metrics
+	$(GO) -C tools/monitoring test -count 1 -timeout 10m ./...
 
 # Small stages two by two (-p 2): one waits for its lab while the other computes. The large one by itself: two of its
 # size would starve each other on a small machine, and only then does Go show the output while a test runs.
@@ -110,7 +132,7 @@ test-karmada: need-go ## Run our programs on a real Karmada control plane; build
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit reproducible oracle differential multidim distributed sim bench cmd api deploy admission sources membership restricted podsizes capacity lab node karmadahub e2e hostile fuzz
+PARTS  ?= unit dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership doctor restricted podsizes capacity lab node karmadahub e2e hostile fuzz
 UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full
@@ -133,8 +155,10 @@ FUZZTIME ?= 20s
 full-fuzz:
 	@set -e; for package in $(FUZZED); do $(GO) test -run '^$$' -fuzz '^FuzzHostile$$' -fuzztime $(FUZZTIME) -timeout 10m ./$$package; done
 
-full-reproducible:
-	GO=$(GO) ./hack/reproducible.sh
+full-dist:
+	$(GO) -C tools/dist test -count 1 -v -timeout 1h ./...
+
+full-monitoring: test-monitoring
 
 full-oracle:
 	$(GO) -C test/oracle test -count 1 -v -timeout 1h ./...
@@ -175,9 +199,12 @@ lint: need-go ## Check the code against the rules of .golangci.yml, with go vet,
 	$(GO) vet ./...
 	$(GO) -C test vet ./...
 	$(GO) -C test/oracle vet ./...
+	$(GO) -C tools/dist vet ./...
+	$(GO) -C tools/monitoring vet ./...
 	$(TOOLS)/golangci-lint run
 	cd test && $(TOOLS)/golangci-lint run
 	cd test/oracle && $(TOOLS)/golangci-lint run
+	cd tools/monitoring && $(TOOLS)/golangci-lint run
 
 .PHONY: vulns
 vulns: need-go ## Search what the programs call for known vulnerabilities, where their database can be reached
@@ -185,7 +212,7 @@ vulns: need-go ## Search what the programs call for known vulnerabilities, where
 	$(GO) -C tools run ./vulns $(TOOLS)/govulncheck $(CURDIR)
 
 .PHONY: generate
-generate: need-go ## Write the generated files again: code, CustomResourceDefinitions, docs/api.md, docs/cli.md
+generate: need-go ## Write the generated files again: code, CustomResourceDefinitions, docs/api.md, docs/cli.md, docs/metrics-reference.md, dashboards
 	@$(OPENAPI_GEN)
 	@$(CONTROLLER_GEN)
 	@$(call GENERATE,$(CURDIR))
@@ -200,5 +227,5 @@ verify: need-go ## Check that files are formatted, generated ones current, and g
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call GENERATE,$$fresh); \
 	    for file in $(GENERATED); do diff -u $$file $$fresh/$$file || { echo "Not current; run make generate."; exit 1; }; done
 	@$(GO) -C tools test ./...
-	@for module in . test test/oracle test/karmada tools; do echo "Checking $$module/go.mod ..."; \
+	@for module in . test test/oracle test/karmada tools tools/dist tools/monitoring; do echo "Checking $$module/go.mod ..."; \
 	    $(GO) -C $$module mod tidy -diff || { echo "Not tidy; run go -C $$module mod tidy."; exit 1; }; done

@@ -9,18 +9,19 @@
 // Packages stand in rings. A package imports only from rings inside its own; what is pure stays pure, and a reader who
 // opens an inner package need not know the outer ones.
 //
-//	5 programs   cmd/*             main, and nothing else
+//	5 programs   cmd/*             main, and nothing else; cmd itself holds the metrics of all to rules
 //	4 wiring     cmd/*/app         options, validate, wire, run
 //	3 edges      pkg/metricsadapter
-//	             pkg/plugin/status  the members, for a person
 //	             pkg/webhook
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
 //	                               controller with modes has one package below it for each
 //	             pkg/plugin/       the commands of kubectl-fleetscale
 //	               cordon          no more for a member, or nothing at all
 //	               crontab         when rules run next
+//	               doctor          what is wrong with a fleet, and how to repair it
 //	               lint            what the webhook would say of manifests, without a cluster
 //	               pause           an autoscaler stops for a while, or does not scale in
+//	               status          the members and autoscalers of a fleet
 //	               takeover        the hub's metrics APIs lead to the adapter, and back
 //	               top             what Pods and nodes use, by clusters
 //	               membership      how clusters join, leave and get new tokens
@@ -40,19 +41,23 @@
 //	               apiservice      which APIServices lead its metrics APIs to the adapter, and where one points
 //	               configmap       texts that one program writes and others follow
 //	               memberview      what the controller-manager sees of the members, for the adapter
+//	               observed        the hub for a program that only observes
 //	               history         what containers used, kept and saved there
 //	               hubmetrics      what its metrics APIs say of a workload
 //	               hubstatus       statuses, written without their answers being read
 //	               placement       in which clusters others place a workload
 //	               served          whether it serves our schema
+//	               webhooks        whether webhooks of Karmada are asked about our kinds
 //	             pkg/registration/watcher  its objects that register members, kept by watches
 //	             pkg/claims/index  its autoscalers by what they scale
 //	             pkg/certs         how certificates come to be
+//	             pkg/readonly      a transport that sends nothing but reads
 //	             pkg/command       what the command lines of servers have in common
 //	             pkg/plugin        what the commands of kubectl-fleetscale have in common; each has a
 //	                               package below it, in ring 3
 //	             pkg/controllers/fairqueue  whose object is reconciled next
 //	             pkg/controllers/perobject  what a controller knows of each object
+//	             pkg/controllers/restore    objects that have lost fields to another schema, and get them back
 //	1 decisions  pkg/replicas      how many replicas
 //	             pkg/explanation   why so many replicas, as it is stored, printed and decided again
 //	             pkg/goals         the FederatedHPA that a MultidimPodAutoscaler owns, and what Pods reserve for it
@@ -60,6 +65,7 @@
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is
 //	             pkg/fit           how many more fit a cluster, and how large they may be
 //	             pkg/schedule      when: cron and time zones
+//	             pkg/setback       who undoes what is written, again and again
 //	             pkg/shares        who gives way where tenants share a bound
 //	             pkg/sizes         how large: requests of containers, from what they used
 //	             pkg/speccopy      what another schema drops of a spec, kept in an annotation
@@ -70,8 +76,8 @@
 //	             pkg/admission     what may be stored, and why not
 //	             pkg/registration  which objects register members, and what they mean
 //	             pkg/taints        who is cordoned or drained
-//	             pkg/tenancy       which namespaces are nobody's to scale in
 //	             pkg/tenancy       in which namespaces a program acts, and which are nobody's to scale in
+//	             pkg/grants        what deploy/ grants to whom, and which rights programs need in members
 //	             pkg/guard         what may be decoded, and why not
 //	             pkg/compact       what many Pods have in common, kept once
 //	             pkg/wire          what is read and written by hand: protobuf, lists of PodMetrics
@@ -85,6 +91,7 @@
 //
 // Beside them: test/ is a Go module of its own, with real control planes on one machine (test/lab), end-to-end tests
 // (test/e2e) and the demo; test/oracle is another, for the library that judges pkg/sizes, and test/karmada, for the programs
-// of Karmada; tools/ is one more, with pinned tools and our own; deploy/ holds manifests; docs/ explains, and
+// of Karmada; tools/ is one more, with pinned tools and our own, and tools/dist, which makes releases, and
+// tools/monitoring, by which alerts and dashboards are judged; deploy/ holds manifests; docs/ explains, and
 // docs/architecture.md is where to begin.
 package fleetscale

@@ -177,6 +177,13 @@ func TestImportFaults(t *testing.T) {
 		"tools stand aside": {
 			"tools/a.go", imports("fmt"), nil,
 		},
+		"tools may have packages": {
+			"tools/dist/a.go", imports(module + "/tools/dist/charts"), nil,
+		},
+		"that nothing else imports": {
+			"cmd/webhook/a.go", imports(module + "/tools/dist/charts"),
+			[]string{"cmd/webhook/a.go imports " + module + "/tools/dist/charts: tools/ are modules of their own that nothing outside them needs"},
+		},
 		"hidden directories are not ours": {
 			".lab/a.go", "not Go at all", nil,
 		},

@@ -136,6 +136,11 @@ func (s source) mayNotReach(ours string, inTest bool) string {
 			return ""
 		}
 		return "test/ is a module of its own that nothing outside it needs"
+	case below(ours, "tools"):
+		if below(s.name, "tools") {
+			return ""
+		}
+		return "tools/ are modules of their own that nothing outside them needs"
 	case place == "":
 		return "it has no ring; give it one in imports_test.go and doc.go"
 	case stage(ours):

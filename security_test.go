@@ -33,19 +33,25 @@ func TestSecurityPageNamesTests(t *testing.T) {
 	}
 }
 
-// A tag can be moved to another image, a digest cannot.
-func TestBaseImagesArePinned(t *testing.T) {
-	text, err := os.ReadFile("deploy/Dockerfile")
-	if err != nil {
-		t.Fatal(err)
+// A tag can be moved to another commit, a hash cannot.
+func TestActionsArePinned(t *testing.T) {
+	files, err := filepath.Glob(".github/workflows/*.yaml")
+	if err != nil || len(files) < 2 {
+		t.Fatalf("%d workflows, error %v", len(files), err)
 	}
-	from := regexp.MustCompile(`(?m)^FROM .*$`).FindAllString(string(text), -1)
-	if len(from) < 2 {
-		t.Fatalf("%d base images: is the file read as it is written?", len(from))
-	}
-	for _, line := range from {
-		if !regexp.MustCompile(`@sha256:[0-9a-f]{64}( |$)`).MatchString(line) {
-			t.Errorf("not pinned by a digest: %s", line)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		uses := regexp.MustCompile(`(?m)uses:.*$`).FindAllString(string(text), -1)
+		if len(uses) < 2 {
+			t.Fatalf("%s uses %d actions: is the file read as it is written?", file, len(uses))
+		}
+		for _, line := range uses {
+			if !regexp.MustCompile(`^uses: [\w./-]+@[0-9a-f]{40} # v[0-9.]+$`).MatchString(line) {
+				t.Errorf("%s: not pinned by a commit, with its tag in a comment: %s", file, line)
+			}
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package deploy holds those of the manifests beside it that programs apply, so that there is one copy of them.
+// Package deploy holds those of the manifests beside it that programs apply or read, so that there is one copy of them.
 package deploy
 
 import "embed"
@@ -9,3 +9,8 @@ import "embed"
 //
 //go:embed member member-write member-create member-sizes member-namespaced
 var Member embed.FS
+
+// Hub is what the hub grants to each of our programs.
+//
+//go:embed base/hub base/webhook-hub base/controller-manager-hub
+var Hub embed.FS

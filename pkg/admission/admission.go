@@ -109,6 +109,7 @@ func cronFaults(c *v1alpha1.CronFederatedHPA, known Neighbours) field.ErrorList 
 		cronTargetFaults(c.Spec.ScaleTargetRef, spec.Child("scaleTargetRef")),
 		known.madeFaults(c, spec.Child("scaleTargetRef")),
 		cronRulesFaults(&c.Spec, spec.Child("rules")),
+		cronPlacementFaults(&c.Spec, spec),
 		known.zeroFaults(c, spec.Child("rules")),
 	)
 }
@@ -120,6 +121,7 @@ func cronWarnings(c *v1alpha1.CronFederatedHPA, known Neighbours) []string {
 	return slices.Concat(
 		known.Target.cronWarnings(c.Spec.ScaleTargetRef),
 		cronRulesWarnings(c.Spec.Rules, field.NewPath("spec", "rules")),
+		cronPlacementWarnings(&c.Spec, field.NewPath("spec")),
 		known.cronWarnings(c),
 	)
 }

@@ -22,7 +22,7 @@ const (
 
 // fleetFaults judges what a FederatedHPA has beyond a HorizontalPodAutoscaler.
 func fleetFaults(spec *v1alpha1.FederatedHPASpec, path *field.Path) field.ErrorList {
-	native := spec.ScalingToZero && spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
+	native := ptr.Deref(spec.ScalingToZero, false) && spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
 	return slices.Concat(
 		orNone(spec.Mode, path.Child("mode"), ruleEnum, v1alpha1.ModeActive, v1alpha1.ModeObserve, v1alpha1.ModePaused),
 		affinityFaults(spec.ClusterAffinity, path.Child("clusterAffinity")),
@@ -37,7 +37,7 @@ func fleetFaults(spec *v1alpha1.FederatedHPASpec, path *field.Path) field.ErrorL
 			"may not be set together with federatedHPAAssignment: remove replicaDistribution for distributed mode, or federatedHPAAssignment for "+
 				"central mode").WithOrigin(ruleMode)),
 		assignmentFaults(spec, path),
-		distributionFaults(spec, path.Child("replicaDistribution")),
+		distributionFaults(spec.ReplicaDistribution, spec.MaxReplicas, path.Child("replicaDistribution")),
 	)
 }
 
@@ -53,7 +53,7 @@ func assignmentFaults(spec *v1alpha1.FederatedHPASpec, path *field.Path) field.E
 		orNone(a.DistributionOrder, at.Child("distributionOrder"), ruleEnum, v1alpha1.DistributionMaxFirst, v1alpha1.DistributionMinFirst),
 		orNone(a.ScaleDownOrder, at.Child("scaleDownOrder"), ruleEnum, v1alpha1.ScaleDownStrict, v1alpha1.ScaleDownBestEffort),
 		rebalanceFaults(a.Rebalance, at.Child("rebalance")),
-		preferencesFaults(a.ClusterAutoscalingPreference, spec.MaxReplicas, at.Child("clusterAutoscalingPreference")),
+		preferencesFaults(a.ClusterAutoscalingPreference, spec.MaxReplicas, "maxReplicas", at.Child("clusterAutoscalingPreference")),
 	)
 }
 
@@ -68,24 +68,27 @@ func rebalanceFaults(r *v1alpha1.Rebalance, path *field.Path) field.ErrorList {
 	)
 }
 
-func distributionFaults(spec *v1alpha1.FederatedHPASpec, path *field.Path) field.ErrorList {
-	d := spec.ReplicaDistribution
+func distributionFaults(d *v1alpha1.ReplicaDistribution, maxReplicas int32, path *field.Path) field.ErrorList {
 	if d == nil {
 		return nil
 	}
 	faults := orNone(d.Type, path.Child("type"), ruleEnum, v1alpha1.DistributionStaticWeighted, v1alpha1.DistributionDynamicWeighted,
 		v1alpha1.DistributionLoadWeighted, v1alpha1.DistributionAggregated, v1alpha1.DistributionPrioritized)
-	return append(faults, preferencesFaults(d.ClusterAutoscalingPreference, spec.MaxReplicas, path.Child("clusterAutoscalingPreference"))...)
+	return append(faults,
+		preferencesFaults(d.ClusterAutoscalingPreference, maxReplicas, "maxReplicas", path.Child("clusterAutoscalingPreference"))...)
 }
 
-func preferencesFaults(preferences []v1alpha1.TargetClusterAutoscalingPreference, maxReplicas int32, path *field.Path) field.ErrorList {
+// preferencesFaults judges preferences beside the greatest number of replicas to divide, which stands in the field of that name.
+func preferencesFaults(
+	preferences []v1alpha1.TargetClusterAutoscalingPreference, most int32, name string, path *field.Path,
+) field.ErrorList {
 	faults := append(atMost(len(preferences), maxPreferences, path), each(preferences, path, preferenceFaults)...)
 	var sum int64
 	for _, p := range preferences {
 		sum += int64(max(0, ptr.Deref(p.AutoscalingMinThreshold, 0)))
 	}
-	if sum > int64(maxReplicas) {
-		fault := fmt.Sprintf("the sum of autoscalingMinThreshold must be less than or equal to `maxReplicas`, which is %d", maxReplicas)
+	if sum > int64(most) {
+		fault := fmt.Sprintf("the sum of autoscalingMinThreshold must be less than or equal to `%s`, which is %d", name, most)
 		faults = append(faults, field.Invalid(path, sum, fault).WithOrigin(ruleThresholdSum))
 	}
 	return faults

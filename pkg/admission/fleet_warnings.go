@@ -20,7 +20,7 @@ func fleetWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []string {
 	warnings := slices.Concat(
 		affinityWarnings(spec.ClusterAffinity, path.Child("clusterAffinity")),
 		centralWarnings(spec, path),
-		unread(spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && !spec.ScalingToZero, path.Child("scalingToZeroMode"),
+		unread(spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && !ptr.Deref(spec.ScalingToZero, false), path.Child("scalingToZeroMode"),
 			"without scalingToZero: true"),
 	)
 	if a := spec.FederatedHPAAssignment; a != nil {
@@ -42,7 +42,7 @@ func centralWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []string
 	}
 	const why = "without federatedHPAAssignment"
 	return slices.Concat(
-		unread(spec.ScalingToZero, path.Child("scalingToZero"), why),
+		unread(ptr.Deref(spec.ScalingToZero, false), path.Child("scalingToZero"), why),
 		unread(spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan, path.Child("deletionPolicy"), why),
 		unread(ownDelay(spec.AutoscaleMultiClusterDelay) && spec.ReplicaDistribution == nil, path.Child("autoscaleMultiClusterDelay"),
 			why+" or replicaDistribution"),
@@ -64,7 +64,7 @@ func assignmentWarnings(spec *v1alpha1.FederatedHPASpec, path *field.Path) []str
 			path.Child("distributionOrder"))}
 	}
 	return slices.Concat(
-		unread(duplicated && spec.ScalingToZero, field.NewPath("spec", "scalingToZero"), with),
+		unread(duplicated && ptr.Deref(spec.ScalingToZero, false), field.NewPath("spec", "scalingToZero"), with),
 		unread(minFirst && duplicated, path.Child("distributionOrder"), with),
 		single,
 		unread(a.ScaleDownOrder == v1alpha1.ScaleDownBestEffort && kind != v1alpha1.AssignmentPrioritized, path.Child("scaleDownOrder"), with),

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/goals"
@@ -122,7 +123,7 @@ func withoutGoalsWarnings(spec *v1alpha1.MultidimPodAutoscalerSpec, path *field.
 		unread(spec.Constraints.Global != nil, path.Child("constraints", "global"), why),
 		unread(spec.ReplicaDistribution != nil, path.Child("replicaDistribution"), why),
 		unread(spec.FederatedHPAAssignment != nil, path.Child("federatedHPAAssignment"), why),
-		unread(spec.ScalingToZero, path.Child("scalingToZero"), why),
+		unread(ptr.Deref(spec.ScalingToZero, false), path.Child("scalingToZero"), why),
 		unread(ownDelay(spec.AutoscaleMultiClusterDelay), path.Child("autoscaleMultiClusterDelay"), why),
 		unread(spec.DeletionPolicy == v1alpha1.DeletionPolicyOrphan, path.Child("deletionPolicy"), why),
 	)

@@ -41,14 +41,21 @@ type Assignment struct {
 // Assign splits the bounds. The maxima add up to Max, but for Unassigned. The minima add up to Min, and one more for each
 // cluster whose part would be 0. With Duplicated each cluster gets both bounds whole.
 func Assign(q AssignQuestion) Assignment {
+	assignment, _ := assign(q, false)
+	return assignment
+}
+
+// assign is Assign; if that is asked, it also says what the bounds of each cluster add up from.
+func assign(q AssignQuestion, asked bool) (Assignment, map[string]Terms) {
 	a := assigner{AssignQuestion: q, roster: newRoster(q.Policy, q.UID, q.Clusters)}
+	a.asked = asked
 	unassigned := a.split()
 	a.bump()
 	return Assignment{
 		Bounds:     a.bounds(),
 		Unassigned: int32(unassigned),
 		Unweighted: q.Policy != Duplicated && a.unweighted && !q.Policy.fills(),
-	}
+	}, a.termsOf()
 }
 
 // assigner is a question made ready; its slices are in the order of the roster.
@@ -58,6 +65,8 @@ type assigner struct {
 	parts []int64 // of Min
 	mins  []int64
 	maxes []int64
+	// why is what parts and maxes add up from, if that is asked.
+	why struct{ min, max [][]Term }
 }
 
 // split divides both bounds and returns what found no place of Max.
@@ -68,19 +77,25 @@ func (a *assigner) split() (unassigned int64) {
 	case a.policy == Duplicated:
 		a.maxes = a.each(func(m ranked) int64 { return m.whole(most) })
 		a.parts = a.leasts(a.each(func(m ranked) int64 { return min(least, m.whole(most)) }))
+		a.why.max, a.why.min = a.allWhole(a.maxes), a.allWhole(a.parts)
 	case a.Order == v1alpha1.DistributionMinFirst:
 		a.parts, _ = a.divide(min(max(1, least), most), a.leasts(ceilings))
+		a.why.min = a.noted()
 		for i, part := range a.parts {
 			if part == 0 {
 				ceilings[i] = 0
 			}
 		}
-		if a.maxes, unassigned = a.divideAbove(a.kept(a.running(ceilings)), most, ceilings); exceeds(a.parts, a.maxes) {
+		a.maxes, unassigned = a.divideAbove(a.kept(a.running(ceilings)), most, ceilings)
+		if a.why.max = a.noted(); exceeds(a.parts, a.maxes) {
 			a.parts, _ = a.divide(min(max(1, least), most), a.leasts(a.maxes))
+			a.why.min = a.noted()
 		}
 	default:
 		a.maxes, unassigned = a.divideAbove(a.running(ceilings), most, ceilings)
+		a.why.max = a.noted()
 		a.parts, _ = a.divide(least, a.leasts(a.maxes))
+		a.why.min = a.noted()
 	}
 	return unassigned
 }

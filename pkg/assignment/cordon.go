@@ -3,15 +3,30 @@
 package assignment
 
 import (
+	"slices"
+
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
+// Under is the cluster as it takes part in a division of replicas: cordoned it gets no more, and drained it gives what others can take.
+func (c Cluster) Under(standing taints.Standing) Cluster {
+	if standing != taints.Free {
+		c.Ceiling = min(c.Ceiling, c.Current)
+		c.Floor = min(c.Floor, c.Ceiling)
+		c.Cap = &Bounds{Max: c.Current}
+	}
+	if standing == taints.Drained {
+		c.Limit, c.Floor, c.Moved, c.Cap = new(int32), 0, 0, &Bounds{}
+	}
+	return c
+}
+
 // capOf are the bounds that a site may have at most, by how it takes part; nil: it is free.
 //
-// A cordoned site keeps the bounds that it has; while it runs nothing, as it may not begin, the fleet's minimum is for the others. One
-// without bounds that runs already, as the workload was there before, may keep what it runs; so no site begins. A drained one
-// keeps what it runs, without a part of the minimum, until the others run the fleet's, and then it gets nothing; or as little as
-// there can be, where it does not take an order to run nothing.
+// A cordoned site keeps the bounds that it has. One without bounds that runs already, as the workload was there before, may keep
+// what it runs; so no site begins. A drained one keeps what it runs, without a part of the minimum, until the others run the
+// fleet's, and then it gets nothing; or as little as there can be, where it does not take an order to run nothing. What runs nothing
+// may not begin, so the others get its part, unless each has both bounds whole anyway; its maximum only once nobody is waited for.
 func (p *plan) capOf(s Site) *Bounds {
 	most := Bounds{Min: s.Min, Max: s.Max}
 	if s.State == "" && s.Max == 0 {
@@ -20,6 +35,8 @@ func (p *plan) capOf(s Site) *Bounds {
 	switch {
 	case s.Standing == taints.Free:
 		return nil
+	case s.Current == 0 && !p.waiting && p.policy != Duplicated:
+		most = Bounds{}
 	case s.Standing == taints.Cordoned && s.Current == 0 && p.policy != Duplicated:
 		most.Min = 0
 	case most.Max == 0, s.Standing == taints.Cordoned:
@@ -89,6 +106,18 @@ func (p *plan) unborne() int32 {
 		}
 	}
 	return int32(max(0, left))
+}
+
+// goes: the site is drained and still runs, so that what it runs is no longer counted on.
+func (s Site) goes() bool { return s.Standing == taints.Drained && s.running() }
+
+// leastRun is what the sites that stay are to run together, at least: the fleet's minimum, and something, as long as a drained one waits
+// for that.
+func (p *plan) leastRun() int64 {
+	if !p.relieved && slices.ContainsFunc(p.sites, Site.goes) {
+		return max(1, int64(p.Min))
+	}
+	return int64(p.Min)
 }
 
 // empty has a drained site run nothing once it has no bounds any more, and keeps one that is cordoned or drained from beginning.

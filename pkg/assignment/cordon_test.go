@@ -5,6 +5,8 @@ package assignment
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -68,14 +70,29 @@ func TestCordonAndDrain(t *testing.T) {
 				site("b", 1, 4, 4, ready(4), drained)),
 			"- a 6/8, b 1/4"},
 		"it keeps the part that a cordoned one at zero cannot run": {
-			snapshot(StaticWeighted, 6, 12, site("a", 1, 4, 0, atZero, cordoned), site("b", 6, 8, 8, ready(8), drained)).change(toZero),
-			"- a 1/4 ScaledToZero, b 6/8"},
-		"a cordoned one at zero has no part of the minimum": {
+			snapshot(StaticWeighted, 6, 12, site("a", 0, 0, 0, cordoned), site("b", 6, 8, 8, ready(8), drained)).change(toZero),
+			"- a 0/0 Excluded, b 6/8"},
+		"a cordoned one at zero has no part": {
 			snapshot(StaticWeighted, 6, 12, site("a", 2, 4, 0, atZero, cordoned), site("b", 4, 8, 4, ready(4))).change(toZero),
-			"BoundsTakenOver: a 1/4 ScaledToZero, b 6/8"},
+			"BoundsTakenOver: a 0/0 Excluded, b 6/12"},
+		"but keeps its maximum while a silent one is waited for": {
+			snapshot(StaticWeighted, 6, 12, site("a", 2, 4, 0, atZero, cordoned), site("b", 4, 6, 4, ready(4)), site("c", 1, 2, 1, silent(9))).
+				change(toZero),
+			"BoundsTakenOver: a 1/4 ScaledToZero, b 5/6, c 1/2 Unreachable"},
+		"with Duplicated it takes nothing from others": {
+			snapshot(Duplicated, 2, 6, site("a", 2, 6, 0, cordoned), site("b", 2, 6, 3)),
+			"- a 2/6, b 2/6"},
+		"a drained one at zero has none either, although the others do not run the minimum yet": {
+			snapshot(StaticWeighted, 6, 12, site("a", 2, 4, 0, atZero, drained), site("b", 4, 8, 4, ready(4))).change(toZero),
+			"BoundsTakenOver: a 0/0 Excluded, b 6/12"},
 		"nobody else: it keeps what it runs": {
 			snapshot(StaticWeighted, 2, 12, site("a", 2, 12, 3, ready(3), drained)),
 			"BoundsTakenOver: a 2/3"},
+		"nobody goes to zero in its place": {
+			snapshot(StaticWeighted, 2, 10, site("a", 1, 4, 1, ratio(100)), site("b", 1, 5, 1, ratio(100)),
+				site("c", 1, 1, 1, weight(2), ratio(100), drained)).
+				change(toZero).change(low),
+			"ScaledToZero: a 1/4, b 1/5, c 1/1 run 0 ScaledToZero"},
 		"what it was told stays so": {
 			snapshot(StaticWeighted, 2, 6, site("a", 2, 6, 3, ready(3)), site("b", 0, 0, 3, drained, func(s *Site) { s.Ordered = new(int32) })),
 			"- a 2/6, b 0/0 run 0 Excluded"},
@@ -93,6 +110,42 @@ func TestCordonAndDrain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := told(Next(tc.snapshot)); got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// Where the members' own autoscalers take clusters to zero, those that have no part of the minimum may be there.
+func TestWhoMayBeAtZeroWhileOneIsDrained(t *testing.T) {
+	tests := map[string]struct {
+		least, run int32 // the fleet's minimum, and what the others run
+		standing   siteChange
+		want       string
+	}{
+		"nobody is drained":                      {1, 0, ready(0), "b c"},
+		"first the one that is to go":            {1, 0, drained, "c d"},
+		"though the minimum is none":             {0, 0, drained, "c d"},
+		"once it may go, one of them needs it":   {1, 1, drained, "c"},
+		"or none":                                {0, 1, drained, "b c"},
+		"a cordoned one keeps its part":          {1, 0, cordoned, "b c"},
+		"where the minimum needs all, none may":  {3, 0, drained, "d"},
+		"where none is drained, and none needed": {0, 0, ready(0), "b c d"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			// d is drained or not, and stands first.
+			s := snapshot(Prioritized, tc.least, 12, site("d", 1, 4, 2, priority(3), tc.standing), site("b", 1, 4, tc.run, ready(tc.run)),
+				site("c", 1, 4, 0))
+			s.Rebalance = v1alpha1.Rebalance{Strategy: v1alpha1.RebalanceNone}
+			var bumped []string
+			for name, site := range Next(s).Sites {
+				if site.Bumped {
+					bumped = append(bumped, name)
+				}
+			}
+			slices.Sort(bumped)
+			if got := strings.Join(bumped, " "); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
 	}
@@ -121,14 +174,14 @@ func (c *county) checkTaints(before map[string][3]int32) {
 	}
 }
 
-// others are the Pods that run in other clusters that are free and in sight.
-func (c *county) others(than *town) (run int64) {
+// others is what other clusters may run that are free and in sight.
+func (c *county) others(than *town) (may int64) {
 	for _, w := range c.members {
-		if w != than && w.Standing == taints.Free && !w.away && w.Presence == Present && w.Max > 0 {
-			run += int64(w.scheduled())
+		if w != than && w.Standing == taints.Free && !w.away && w.Presence == Present {
+			may += int64(w.Max)
 		}
 	}
-	return run
+	return may
 }
 
 // tainted is story with clusters that are cordoned and drained. In the end, what is drained is at zero where others run the fleet's
@@ -171,8 +224,11 @@ func tainted(t *testing.T, seed uint64) *county {
 	c.load = 3000
 	rounds(250)
 	for _, w := range c.members {
-		if run := c.others(w); w.Standing == taints.Drained && w.Current > 0 && w.Max > 0 && run >= int64(c.s.Min) && run > 0 {
-			c.fail("%s is drained and runs %d, while the others run %d of at least %d", w.Name, w.Current, run, c.s.Min)
+		switch may := c.others(w); {
+		case w.Standing == taints.Drained && w.Current > 0 && w.Max > 0 && may >= max(1, int64(c.s.Min)):
+			c.fail("%s is drained and runs %d, while the others may run %d, and at least %d", w.Name, w.Current, may, c.s.Min)
+		case w.Standing != taints.Free && w.Current == 0 && w.Max > 0 && c.s.Policy != Duplicated:
+			c.fail("%s is %q and runs nothing, and keeps %d to %d", w.Name, w.Standing, w.Min, w.Max)
 		}
 	}
 	c.settles(60)

@@ -2,7 +2,10 @@
 
 package assignment
 
-import "k8s.io/utils/ptr"
+import (
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"k8s.io/utils/ptr"
+)
 
 // DistributeQuestion is how the replicas of a fleet are to be divided, and among whom.
 type DistributeQuestion struct {
@@ -26,6 +29,15 @@ type Distribution struct {
 	Saturated bool
 	// Unweighted: no cluster has a weight (or capacity, or load, by the policy), so all weigh the same.
 	Unweighted bool
+}
+
+// Divide divides the total among the clusters as a distribution of the API says; nil: in proportion to what they run. The uid is of the
+// autoscaler, and decides among equals.
+func Divide(by *v1alpha1.ReplicaDistribution, uid string, total int32, clusters []Cluster) Distribution {
+	if by == nil {
+		return InProportion(total, clusters)
+	}
+	return Distribute(DistributeQuestion{Policy: Policy(by.Type), UID: uid, Total: total, Clusters: clusters})
 }
 
 // Distribute divides the total among the clusters. Running replicas are not moved: only what the total adds or takes

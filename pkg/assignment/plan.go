@@ -13,10 +13,13 @@ import (
 // Next decides the next step. What a step moves keeps its sum: maxima over the clusters that are in sight, with those of
 // the clusters that have been silent for less than the grace, add up to Max before and after.
 func Next(s Snapshot) Step {
-	p := newPlan(s)
+	return newPlan(s).next()
+}
+
+func (p *plan) next() Step {
 	p.observe()
 	tries := []func() Action{p.initialize, p.failOver, p.spill, p.drain, p.wake, p.sleep, p.lift, p.rebalance}
-	if p.still() {
+	if p.step.Still = p.still(); p.step.Still {
 		tries = []func() Action{p.initialize, p.failOver, p.wake}
 	}
 	for _, try := range tries {
@@ -42,6 +45,9 @@ type plan struct {
 	waiting     bool                     // there is a silent site that still counts
 	ripe        bool                     // what kept the clusters from their static shares is over
 	step        Step
+	// why is what the bounds of sites come from that the step divides, and lastSplit that of the last split, which may have been but
+	// a trial; nil: nobody asks, or none are divided.
+	why, lastSplit map[string]Terms
 }
 
 func newPlan(s Snapshot) *plan {
@@ -262,13 +268,17 @@ func (p *plan) stateOf(s Site, upper int64, replicas int32) v1alpha1.ClusterStat
 	}
 }
 
-// bumped says whose minimum the fleet's does not need: as many ones, from those filled last, as the minima are too many.
+// bumped says whose minimum the fleet's does not need: as many ones, from those that are to go, and then from those filled last, as
+// the minima are too many.
 func (p *plan) bumped() []bool {
-	surplus, bumped := sum(p.mins)+p.silent.min-int64(p.Min), make([]bool, len(p.mins))
-	for i := len(p.mins) - 1; i >= 0; i-- {
-		if p.policy != Duplicated && p.mins[i] == 1 && surplus > 0 {
-			bumped[i] = true
-			surplus--
+	surplus, bumped := sum(p.mins)+p.silent.min-p.leastRun(), make([]bool, len(p.mins))
+	for _, going := range []bool{true, false} {
+		for i := len(p.mins) - 1; i >= 0; i-- {
+			partless := p.members[i].least(1) == 0
+			if p.policy != Duplicated && p.mins[i] == 1 && surplus > 0 && partless == going {
+				bumped[i] = true
+				surplus--
+			}
 		}
 	}
 	return bumped

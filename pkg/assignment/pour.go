@@ -11,24 +11,26 @@ import "slices"
 // the same, as far as its limit allows.
 func (r *roster) pour(total int64, x, limits []int64) (left int64) {
 	if !r.policy.fills() {
-		left = r.pourBy(total, x, limits, func(m ranked) int64 { return m.weight })
-		return r.pourBy(left, x, limits, func(ranked) int64 { return 1 })
+		left = r.pourBy(ByWeight, total, x, limits, func(m ranked) int64 { return m.weight })
+		return r.pourBy(Equally, left, x, limits, func(ranked) int64 { return 1 })
 	}
 	hosted := r.each(func(m ranked) int64 { return m.capacity })
 	for i := range hosted {
 		hosted[i] = min(hosted[i], limits[i])
 	}
-	return fill(fill(total, x, hosted), x, limits)
+	return r.fill(ToFirst, r.fill(Hosted, total, x, hosted), x, limits)
 }
 
-func (r *roster) pourBy(total int64, x, limits []int64, weight func(ranked) int64) (left int64) {
+func (r *roster) pourBy(source Source, total int64, x, limits []int64, weight func(ranked) int64) (left int64) {
 	claims := make([]claim, len(x))
 	for i, m := range r.members {
 		claims[i] = claim{weight: weight(m), room: limits[i] - x[i], rank: m.rank}
 	}
-	shares, left := share(total, claims)
+	rounds := make([]round, len(x))
+	shares, left := shareNoting(total, claims, func(i int, of, weights int64) { rounds[i] = round{of, weights} })
 	for i := range x {
 		x[i] += shares[i]
+		r.note(i, claims[i].term(source, shares[i], rounds[i]))
 	}
 	return left
 }
@@ -45,5 +47,6 @@ func (r *roster) divideAbove(parts []int64, total int64, limits []int64) (x []in
 	for i := range floors {
 		floors[i] = min(floors[i], limits[i])
 	}
-	return x, r.pour(fill(total-sum(parts), x, floors), x, limits)
+	r.from(Running, parts)
+	return x, r.pour(r.fill(Threshold, total-sum(parts), x, floors), x, limits)
 }

@@ -47,6 +47,9 @@ type roster struct {
 	members []ranked
 	// unweighted: no cluster has a weight of its own, so all weigh the same.
 	unweighted bool
+	// asked: somebody wants to know where numbers come from; terms are what is noted of that, by the place (why.go).
+	asked bool
+	terms [][]Term
 }
 
 // ranked is a cluster at its place in the roster.

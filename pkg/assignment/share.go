@@ -19,6 +19,12 @@ type claim struct {
 // each, to the heaviest of those that were rounded. A claim whose part exceeds its room gets its room, and the others
 // divide the rest again. The result is in the order of the claims; left is what found no room or no weight.
 func share(total int64, claims []claim) (x []int64, left int64) {
+	return shareNoting(total, claims, func(int, int64, int64) {})
+}
+
+// shareNoting is share, and notes in which round each claim was settled that gets something: what was divided then, and by which sum of
+// weights.
+func shareNoting(total int64, claims []claim, note func(i int, of, weights int64)) (x []int64, left int64) {
 	x = make([]int64, len(claims))
 	open := make([]int, 0, len(claims)) // of those still to be given, the heaviest first
 	for i, c := range claims {
@@ -30,10 +36,11 @@ func share(total int64, claims []claim) (x []int64, left int64) {
 		return cmp.Or(cmp.Compare(claims[b].weight, claims[a].weight), cmp.Compare(claims[a].rank, claims[b].rank))
 	})
 	for total > 0 && len(open) > 0 {
-		quotas := quotas(total, claims, open)
-		rest := open[:0:0]
+		quotas, weights := quotas(total, claims, open)
+		rest, of := open[:0:0], total
 		for k, i := range open {
 			if quotas[k] > claims[i].room {
+				note(i, of, weights)
 				x[i] = claims[i].room
 				total -= x[i]
 			} else {
@@ -45,6 +52,7 @@ func share(total int64, claims []claim) (x []int64, left int64) {
 			continue
 		}
 		for k, i := range open {
+			note(i, of, weights)
 			x[i] = quotas[k]
 		}
 		return x, 0
@@ -53,9 +61,9 @@ func share(total int64, claims []claim) (x []int64, left int64) {
 }
 
 // quotas divides the total among the open claims, whatever their room. The sum of the fractions that rounding cuts off is
-// a whole number below their count, so the remainder is used up.
-func quotas(total int64, claims []claim, open []int) []int64 {
-	weights, remainder := int64(0), total
+// a whole number below their count, so the remainder is used up. The weights are those of all together.
+func quotas(total int64, claims []claim, open []int) (_ []int64, weights int64) {
+	remainder := total
 	for _, i := range open {
 		weights += claims[i].weight
 	}
@@ -72,7 +80,7 @@ func quotas(total int64, claims []claim, open []int) []int64 {
 			remainder--
 		}
 	}
-	return quotas
+	return quotas, weights
 }
 
 // fill adds the total to x, the first number first, each up to its limit; left is what found no room.

@@ -75,6 +75,8 @@ type Site struct {
 	Asleep bool
 	// Balks: its workload refused lately to be scaled.
 	Balks bool
+	// GivenUp: it has refused for so long that the others wait for it no more.
+	GivenUp bool
 	// Recovered: it refused what was written to it, or was cordoned or drained, and is that no more.
 	Recovered bool
 	// Current is the number of replicas that the workload is told to run.
@@ -138,6 +140,8 @@ type Step struct {
 	Action Action
 	Sites  map[string]SiteStep // of every site of the snapshot
 	Memory v1alpha1.AssignmentStatus
+	// Still: nothing moves for the sake of clusters that are away, or while the maxima are more than the fleet's.
+	Still bool
 	// AllSaturated: a cluster cannot host its replicas, and no other can take them.
 	AllSaturated bool
 	// Unassigned is the part of Max that the ceilings of the clusters leave to nobody.

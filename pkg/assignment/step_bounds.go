@@ -79,9 +79,10 @@ func (p *plan) split(keep bool) map[string]Bounds {
 	for _, m := range p.members {
 		q.Clusters = append(q.Clusters, m.Cluster)
 	}
-	bounds := Assign(q).Bounds
-	p.raiseTo(floors, bounds)
-	return bounds
+	a, terms := assign(q, p.asked)
+	p.raiseTo(floors, a.Bounds)
+	p.explainSplit(terms, a.Bounds)
+	return a.Bounds
 }
 
 // question returns how the bounds of the fleet are to be split; the clusters are still missing.
@@ -101,6 +102,7 @@ func (p *plan) asSplit(bounds map[string]Bounds) bool {
 // adopt takes the bounds over, and lets clusters begin to run that had none, or may no longer be at zero. What
 // somebody else has scaled to zero stays there.
 func (p *plan) adopt(bounds map[string]Bounds) {
+	p.why = p.lastSplit
 	for i, s := range p.sites {
 		b := bounds[s.Name]
 		p.mins[i], p.maxes[i] = int64(b.Min), int64(b.Max)
@@ -129,7 +131,9 @@ func (p *plan) failOver() Action {
 		return FailedOver
 	}
 	if missing > 0 {
+		p.from(Before, p.maxes)
 		p.pour(missing, p.maxes, p.ceilings)
+		p.explainMaxima(p.noted())
 	} else {
 		p.shrink(-missing, floors)
 		p.lessenMinima()

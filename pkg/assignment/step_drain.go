@@ -35,7 +35,7 @@ func (p *plan) lowest() (places []int) {
 func (p *plan) runs(i int) bool { return p.sites[i].Current > 0 && p.maxes[i] > 0 }
 
 // shrinking is the lowest priority of a cluster that still can shrink: those above it may not for now. A silent one can, for
-// all we know, until others have taken its place over.
+// all we know, until others have taken its place over. One that refuses may never shrink, so it is waited for only as long.
 func (p *plan) shrinking() (least int32) {
 	least = math.MaxInt32
 	if !p.strict() {
@@ -45,7 +45,7 @@ func (p *plan) shrinking() (least int32) {
 		least = min(least, p.sites[i].Priority)
 	}
 	for _, s := range p.Sites {
-		if p.counts(s) && s.running() && s.Current > s.Min {
+		if p.counts(s) && !s.GivenUp && s.running() && s.Current > s.Min {
 			least = min(least, s.Priority)
 		}
 	}

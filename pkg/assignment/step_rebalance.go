@@ -58,7 +58,7 @@ func (p *plan) followCapacity() Action {
 	for i := range limits {
 		limits[i] = min(x[i]+spare[i], p.ceilings[i])
 	}
-	p.pourBy(sum(spare)-moved, x, limits, p.byRank(spare)) // fits: what is not moved has its room already
+	p.pourBy(ByWeight, sum(spare)-moved, x, limits, p.byRank(spare)) // fits: what is not moved has its room already
 	if !p.worthwhile(x) {
 		return ""
 	}
@@ -79,7 +79,7 @@ func (p *plan) host(n int64, base, room []int64) []int64 {
 	if p.policy.fills() {
 		fill(n, x, limits)
 	} else {
-		p.pourBy(n, x, limits, p.byRank(room))
+		p.pourBy(ByWeight, n, x, limits, p.byRank(room))
 	}
 	return x
 }

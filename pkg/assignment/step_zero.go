@@ -32,23 +32,23 @@ func (p *plan) wake() Action {
 	return p.step.Action
 }
 
-// tooFewRun: the load takes as much as all minima together, or a cluster is at its limit, or what runs falls short of the
-// fleet's minimum.
+// tooFewRun: the load takes as much as all minima together, or a cluster is at its limit, or what runs, and is not to go, falls short
+// of the fleet's minimum.
 func (p *plan) tooFewRun() bool {
 	runs := int64(0)
 	for i, s := range p.sites {
-		if s.running() {
+		if s.running() && !s.goes() {
 			runs += max(int64(s.Current), p.mins[i])
 		}
 	}
 	if slices.ContainsFunc(p.Sites, p.strained) {
 		return true
 	}
-	if runs == 0 {
+	if !slices.ContainsFunc(p.sites, Site.running) {
 		return !p.runsUnseen() && (p.Wanted || p.Min > 0)
 	}
 	_, _, known := p.load()
-	return known && p.needed() >= sum(p.mins) || runs+p.silent.min < int64(p.Min) && (p.still() || !p.liftable())
+	return known && p.needed() >= sum(p.mins) || runs+p.silent.min < p.leastRun() && (p.still() || !p.liftable())
 }
 
 // strained: a cluster in sight runs all that it may, and wants more, or runs Pods that find no node.
@@ -115,11 +115,11 @@ func (p *plan) quiet() bool {
 	return p.toZero() && known && p.underloaded() && p.atMinima() && !p.wokenLately()
 }
 
-// dispensable: the others that run have minima enough for the fleet, and can carry the load of all.
+// dispensable: the others that run, and are not to go, have minima enough for the fleet, and can carry the load of all.
 func (p *plan) dispensable(site int) bool {
 	mins, replicas := int64(0), int64(0)
 	for i, s := range p.sites {
-		if i != site && s.running() {
+		if i != site && s.running() && !s.goes() {
 			mins += p.mins[i]
 			replicas += int64(s.Current)
 		}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 const unbounded = math.MaxInt32 // room that nobody knows
@@ -133,11 +134,16 @@ func (s *tale) setState(w *town, key, value string) bool {
 	case "refuses":
 		w.Presence, w.away = Refusing, true
 	case "back", "accepts":
-		w.Recovered, w.Presence, w.away = w.Presence == Refusing, Present, false
+		w.Recovered, w.Presence, w.GivenUp, w.away = w.Presence == Refusing, Present, false, false
+	case "given-up":
+		w.GivenUp = true
 	case "balks", "obeys":
 		w.Balks = key == "balks"
 	case "leaves", "joins":
 		s.leave(w)
+	case "free", "cordoned", "drained":
+		w.Recovered = key == "free" && w.Standing != taints.Free
+		w.Standing = map[string]taints.Standing{"cordoned": taints.Cordoned, "drained": taints.Drained}[key]
 	default:
 		return false
 	}

@@ -44,8 +44,10 @@ import (
 //	room-since=60s                          since when it has had room again, saturated as it is
 //	silent back                             command: it cannot be read (for so long: silent=5m); it can again, since now
 //	refuses accepts                         command: it is read, but refuses the bounds that are written to it; no more
+//	given-up                                it has refused for so long that the others wait for it no more
 //	balks obeys                             command: its workload refuses to be scaled; no more
 //	leaves joins                            command: it takes part no more; it does again
+//	cordoned drained free                   command: it is that, by its taints; it is neither any more
 //
 // Arguments of fleet, spec and suppose are policy, min, max, order, scale-down, rebalance, to-zero; besides, changed (the bounds
 // are not split for this spec), wanted (the hub's own reading of the metrics says that something should run), low=5m, woken=5m,

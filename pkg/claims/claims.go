@@ -32,7 +32,8 @@ type Autoscaler struct {
 	Adopts bool      // it asks about a member, and has an autoscaler of its name there
 	member bool      // it asks about a member, and not about the hub
 
-	// Observes is for a FederatedHPA that only reports what it would do: it may stand beside any other.
+	// Observes is for a FederatedHPA that only reports what it would do, and has no autoscalers in members, which would go on scaling: it may
+	// stand beside any other.
 	Observes bool
 	// SizesOnly is for a MultidimPodAutoscaler without goals: it leaves replicas to others.
 	SizesOnly bool
@@ -47,7 +48,7 @@ func Of(object metav1.Object) Autoscaler {
 	switch o := object.(type) {
 	case *v1alpha1.FederatedHPA:
 		a.Kind, a.Target = v1alpha1.FederatedHPAKind, o.Spec.ScaleTargetRef
-		a.Observes = o.Spec.Mode == v1alpha1.ModeObserve && !o.Distributed()
+		a.Observes = o.Spec.Mode == v1alpha1.ModeObserve && !slices.Contains(o.Finalizers, v1alpha1.MemberAutoscalersFinalizer)
 		if owner, owned := multidimOf(o); owned {
 			a.Kind, a.Name, a.Made, a.Observes = v1alpha1.MultidimPodAutoscalerKind, owner, o.Name, false
 		}
@@ -120,9 +121,13 @@ type Claim struct {
 // On are the claims of others on what asker scales or sizes. On the hub no autoscaler counts that is being deleted, or that we made
 // there as in a member. In a member everything counts that asker does not own: what is deleted there scales until it is gone.
 func On[T metav1.Object](asker Autoscaler, others ...T) []Claim {
+	return claimsOf(asker, others, func(object T) Autoscaler { return Of(object) })
+}
+
+func claimsOf[T any](asker Autoscaler, others []T, of func(T) Autoscaler) []Claim {
 	var found []Claim
 	for _, object := range others {
-		other := Of(object)
+		other := of(object)
 		itself := other.Kind == asker.Kind && other.Name == asker.Name
 		same := Same(asker.Target, other.Target) || asker.bounds(other)
 		switch {
@@ -132,6 +137,19 @@ func On[T metav1.Object](asker Autoscaler, others ...T) []Claim {
 		}
 	}
 	return found
+}
+
+// Beside are the claims that asker, if it only observes, will meet once nobody does; none of one that acts, for which [On] has them.
+func Beside[T metav1.Object](asker Autoscaler, others ...T) []Claim {
+	if !asker.Observes {
+		return nil
+	}
+	asker.Observes = false
+	return claimsOf(asker, others, func(object T) Autoscaler {
+		other := Of(object)
+		other.Observes = false
+		return other
+	})
 }
 
 // bounds reports whether a is rules for the FederatedHPA that other, a MultidimPodAutoscaler, made: it sets the bounds back.

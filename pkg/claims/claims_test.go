@@ -487,8 +487,38 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// A FederatedHPA in central mode that only observes is in nobody's way, and nobody in its; rules may not set what it observes all the
-// same, for they are not asked again when it begins to act.
+// An observer is told whom it will meet, and nobody else is.
+func TestBeside(t *testing.T) {
+	observes := func(f *v1alpha1.FederatedHPA) { f.Spec.Mode = v1alpha1.ModeObserve }
+	observer := federated("a", observes)
+	other := local("other", scales(reference("apps/v1", "Deployment", "shop")))
+	for name, tc := range map[string]struct {
+		found []Claim
+		want  string
+	}{
+		"on the hub":            {Beside(Of(observer), local("live"), other), "live"},
+		"another observer":      {Beside(Of(observer), federated("b", observes)), "b"},
+		"itself":                {Beside(Of(observer), observer), ""},
+		"in a member":           {Beside(InMember(observer, false), local("live")), "live"},
+		"of one that acts":      {Beside(Of(federated("a")), local("live")), ""},
+		"of rules for whatever": {Beside(Of(cron("rules")), local("live")), ""},
+	} {
+		got := ""
+		for _, claim := range tc.found {
+			got += claim.by.Name
+		}
+		if got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+	names := []string{"a", "b", "c", "d"}
+	if got := ScaledToo(names); got != "; in its way once it acts: a, b, c, and 1 more" || ScaledToo(nil) != "" {
+		t.Errorf("told %q, and of nobody %q", got, ScaledToo(nil))
+	}
+}
+
+// A FederatedHPA that only observes is in nobody's way, and nobody in its, unless it acted before and has autoscalers in members; rules may
+// not set what it observes all the same, for they are not asked again when it begins to act.
 func TestObserver(t *testing.T) {
 	observes := func(f *v1alpha1.FederatedHPA) { f.Spec.Mode = v1alpha1.ModeObserve }
 	observer, active := federated("a", observes), federated("b")
@@ -498,11 +528,19 @@ func TestObserver(t *testing.T) {
 			t.Errorf("in the way: %s", InTheWay(claims))
 		}
 	}
-	bounds := federated("c", observes, func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{} })
+	distributed := func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{} }
+	bound := func(f *v1alpha1.FederatedHPA) { f.Finalizers = []string{v1alpha1.MemberAutoscalersFinalizer} }
+	bounds := federated("c", observes, distributed)
+	if claims := append(On(Of(bounds), local("live")), On(InMember(bounds, true), local("live"))...); len(claims) > 0 {
+		t.Errorf("in the way of bounds that would be split: %s", InTheWay(claims))
+	}
 	made := federated("d", observes, madeBy("m"))
 	for name, claims := range map[string][]Claim{
-		"distributed": On(Of(bounds), local("live")), "made by a MultidimPodAutoscaler": On(Of(made), active),
-		"rules": On(Of(cron("rules")), observer)} {
+		"distributed, after it acted":     On(Of(federated("c", observes, distributed, bound)), local("live")),
+		"in a member, after it acted":     On(InMember(federated("c", observes, distributed, bound), true), local("live")),
+		"central, after it acted":         On(Of(federated("c", observes, bound)), local("live")),
+		"made by a MultidimPodAutoscaler": On(Of(made), active),
+		"rules":                           On(Of(cron("rules")), observer)} {
 		if len(claims) != 1 {
 			t.Errorf("%s: %d claims, not one", name, len(claims))
 		}

@@ -86,6 +86,14 @@ func InTheWay(found []Claim) string {
 	return strings.Join(why, "; ")
 }
 
+// ScaledToo tells an observer of those beside it; empty if there are none.
+func ScaledToo(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "; in its way once it acts: " + few(names)
+}
+
 // mostNamed is how many of those in the way in one member are named: a member may have any number of them.
 const mostNamed = 3
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/version"
 )
 
@@ -22,6 +23,23 @@ func HubConfig(kubeconfig, program string) (*rest.Config, error) {
 	}
 	config.UserAgent = UserAgent(program)
 	return config, nil
+}
+
+// HubEndpoint is the way of a client configuration of the hub, and what it is let in by, as data.
+func HubEndpoint(c *rest.Config) (registration.Endpoint, error) {
+	e := registration.Endpoint{Trusted: true, Config: &rest.Config{
+		Host: c.Host, TLSClientConfig: c.TLSClientConfig, DisableCompression: c.DisableCompression,
+		BearerToken: c.BearerToken, BearerTokenFile: c.BearerTokenFile, Username: c.Username, Password: c.Password,
+		Impersonate: c.Impersonate, ExecProvider: c.ExecProvider,
+	}}
+	if c.Proxy == nil {
+		return e, nil
+	}
+	server, _, err := rest.DefaultServerUrlFor(c)
+	if err == nil {
+		e.Proxy, err = c.Proxy(&http.Request{URL: server})
+	}
+	return e, err
 }
 
 func readHubConfig(kubeconfig string) (*rest.Config, error) {

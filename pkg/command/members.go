@@ -80,7 +80,9 @@ func (o *MemberOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.AllowLocal, "allow-local-members", false,
 		"Allow members, and proxies in front of them, at loopback and link-local addresses. For laboratories.")
 	fs.StringSliceVar(&o.Policy.AllowedExecCommands, "allowed-exec-commands", nil,
-		"Credential plugins that a registration's kubeconfig may run in this container, spelled as there. Default: none.")
+		"Command lines of credential plugins that a registration may have run in this container: the command, and a word for each of its "+
+			"arguments, in which * stands for any text without a slash: 'aws eks get-token --cluster-name *'. Words NAME=VALUE before the "+
+			"command are variables that the registration may set. Default: none.")
 	fs.BoolVar(&o.Policy.AllowFiles, "allow-kubeconfig-files", false,
 		"Allow a registration's kubeconfig to reference files in this container.")
 	fs.BoolVar(&o.Policy.AllowInsecure, "allow-insecure-member-tls", false,
@@ -97,7 +99,18 @@ func (o *MemberOptions) Validate() error {
 		When(o.MaxAnswer.Value() < leastMaxAnswer, "--max-member-answer: must be 1Mi or more, got %s", &o.MaxAnswer),
 		When(o.IdentitiesNamespace == "", "--identities-namespace: must be set"),
 		When(o.ClusterNamespace == "", "--cluster-namespace: must be set: registrations are read from one namespace only"),
+		o.validatePlugins(),
 	)
+}
+
+func (o *MemberOptions) validatePlugins() error {
+	var errs []error
+	for _, pattern := range o.Policy.AllowedExecCommands {
+		if err := registration.CheckExecPattern(pattern); err != nil {
+			errs = append(errs, fmt.Errorf("--allowed-exec-commands: %w", err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (o *MemberOptions) validateSources() error {

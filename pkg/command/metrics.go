@@ -19,7 +19,7 @@ const MetricsAddressHelp = "Address on which /metrics is served over HTTPS, to t
 // address is one that no other Pod can reach. Without a certificate the server signs one, which nobody can verify.
 func MetricsServer(address string, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)) metricsserver.Options {
 	o := metricsserver.Options{BindAddress: address}
-	if onLoopback(address) {
+	if OnLoopback(address) {
 		return o
 	}
 	o.SecureServing = true
@@ -30,8 +30,8 @@ func MetricsServer(address string, certificate func(*tls.ClientHelloInfo) (*tls.
 	return o
 }
 
-// onLoopback is true for addresses of an interface that leads to the same machine only. Names are not looked up.
-func onLoopback(address string) bool {
+// OnLoopback is true for addresses of an interface that leads to the same machine only. Names are not looked up.
+func OnLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return false

@@ -26,7 +26,7 @@ func TestOnLoopback(t *testing.T) {
 		":8443": false, "0.0.0.0:8443": false, "[::]:8443": false, "10.0.0.1:8443": false, "0": false, "": false,
 		"localhost:8080": false, // it may be anything
 	} {
-		if got := onLoopback(address); got != want {
+		if got := OnLoopback(address); got != want {
 			t.Errorf("%q is on loopback: %v, want %v", address, got, want)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 )
 
 type leaf struct {
@@ -59,19 +61,14 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 		}
 		return all
 	}
-	before := heap()
-	all := build()
-	grown := int64(heap() - before)
-	if got := Bytes(all); got < grown*2/3 || got > grown*3/2 {
-		t.Errorf("%d bytes estimated, %d taken", got, grown)
-	}
-	runtime.KeepAlive(all)
-}
-
-func heap() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
+	heaptest.Check(t, func() error {
+		before := heaptest.InUse()
+		all := build()
+		grown := heaptest.InUse() - before
+		defer runtime.KeepAlive(all)
+		if got := Bytes(all); got < grown*2/3 || got > grown*3/2 {
+			return fmt.Errorf("%d bytes estimated, %d taken", got, grown)
+		}
+		return nil
+	})
 }

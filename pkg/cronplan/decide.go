@@ -24,6 +24,8 @@ type Situation struct {
 	Delay *Delay
 	// Grace is for how long clusters need not follow a workload on the hub.
 	Grace time.Duration
+	// Pruned: the status lacks what another schema of the kind lacks, and is ours otherwise.
+	Pruned bool
 }
 
 // Decision is what to do.
@@ -98,6 +100,9 @@ func (in *Situation) resume(rules []rule) (histories []*history, left []Record) 
 	for _, r := range rules {
 		h := &history{rule: r, stored: stored[r.spec.Name]}
 		h.stored.RuleName = r.spec.Name
+		if in.Pruned {
+			h.remember()
+		}
 		h.resume(in.since(), in.Now)
 		histories = append(histories, h)
 		delete(stored, r.spec.Name)

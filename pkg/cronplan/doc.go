@@ -15,6 +15,8 @@
 //	       │
 //	what to set, the status, what is new in it, when to wake        status.go
 //
+// and, for people, what comes next: coming.go.
+//
 // Nothing is kept between two decisions but the status, and since when runs have
 // been delayed. What is handed to [Decide] is not changed.
 package cronplan

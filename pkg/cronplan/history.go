@@ -113,6 +113,13 @@ func (h *history) resume(since, now time.Time) {
 	}
 }
 
+// remember takes what is stored for ours although its hash was dropped, if the time that is left of it is one of the rule's.
+func (h *history) remember() {
+	if next := h.next(); h.rule.Fault == "" && !next.IsZero() && h.rule.Schedule.Between(next.Add(-time.Second), next, 1).Count > 0 {
+		h.stored.ScheduleHash = h.rule.hash
+	}
+}
+
 // due returns the run that has to be done now, if any: the latest that has
 // come. Those before it are noted as missed for this cause.
 func (h *history) due(now time.Time, cause string) (run, bool) {

@@ -37,6 +37,8 @@ const (
 	reasonAutoscaled = "Autoscaled"
 	// reasonAutoscaledInMember: one of a cluster does there. It is known since the target was read last.
 	reasonAutoscaledInMember = "AutoscaledInMember"
+	// reasonOnHub: the target is on the hub, and its replicas are to be divided among the clusters.
+	reasonOnHub = "OnHub"
 	// reasonNotPropagated: the hub was told, and no cluster follows.
 	reasonNotPropagated = "NotPropagated"
 	// reasonNoOther: no other autoscaler does.
@@ -140,10 +142,7 @@ func first[T any](items []T, limit int32) []T {
 // conditions reports whether the rules can run.
 func (in *Situation) conditions(conditions *[]metav1.Condition, faults []string) {
 	set := func(kind string, status metav1.ConditionStatus, reason, message string) {
-		meta.SetStatusCondition(conditions, metav1.Condition{
-			Type: kind, Status: status, Reason: reason, Message: brief(message, maxCondition),
-			ObservedGeneration: in.Object.Generation, LastTransitionTime: *stamp(in.Now),
-		})
+		setCondition(conditions, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}, in.Object, in.Now)
 	}
 	ref := in.Object.Spec.ScaleTargetRef
 	if !Allowed(in.Object) {
@@ -155,7 +154,7 @@ func (in *Situation) conditions(conditions *[]metav1.Condition, faults []string)
 	}
 	switch t := in.Target.Trouble; {
 	case !in.Target.Checked:
-	case t != nil && (t.Reason == reasonNotFound || t.Reason == reasonNoBounds):
+	case t != nil && (t.Reason == reasonNotFound || t.Reason == reasonNoBounds || t.Reason == reasonOnHub):
 		set(v1alpha1.CronTargetFound, metav1.ConditionFalse, t.Reason, t.Message)
 	case t != nil && t.Reason == reasonUnreachable:
 		set(v1alpha1.CronTargetFound, metav1.ConditionUnknown, reasonUnreachable, t.Message)
@@ -171,4 +170,27 @@ func (in *Situation) conditions(conditions *[]metav1.Condition, faults []string)
 	default:
 		set(v1alpha1.CronConflicting, metav1.ConditionFalse, reasonNoOther, "")
 	}
+}
+
+// setCondition adds a condition of the object to its others.
+func setCondition(all *[]metav1.Condition, c metav1.Condition, object *v1alpha1.CronFederatedHPA, now time.Time) {
+	c.Message, c.ObservedGeneration, c.LastTransitionTime = brief(c.Message, maxCondition), object.Generation, *stamp(now)
+	meta.SetStatusCondition(all, c)
+}
+
+// NotReady returns the status of an object whose rules are not read, and why. What else it says is from before.
+func NotReady(object *v1alpha1.CronFederatedHPA, reason, message string, now time.Time) v1alpha1.CronFederatedHPAStatus {
+	status := *object.Status.DeepCopy()
+	c := metav1.Condition{Type: v1alpha1.CronReady, Status: metav1.ConditionFalse, Reason: reason, Message: message}
+	setCondition(&status.Conditions, c, object, now)
+	return status
+}
+
+// WhyNotReady is the reason that the status of an object gives for its rules not to be ready; empty: they are, or it is not known.
+func WhyNotReady(object *v1alpha1.CronFederatedHPA) string {
+	c := meta.FindStatusCondition(object.Status.Conditions, v1alpha1.CronReady)
+	if c == nil || c.Status == metav1.ConditionTrue {
+		return ""
+	}
+	return c.Reason
 }

@@ -45,12 +45,13 @@ func (d *Delay) Quiet() bool { return d == nil || d.follows() }
 
 // final reports whether a retry is useless.
 func (t *Trouble) final() bool {
-	return slices.Contains([]string{reasonRefused, reasonAutoscaled, tenancy.ReasonNamespaceNotAllowed}, t.Reason)
+	return slices.Contains([]string{reasonRefused, reasonAutoscaled, reasonOnHub, tenancy.ReasonNamespaceNotAllowed}, t.Reason)
 }
 
-// Nowhere is of a workload that neither the hub nor one of so many clusters has.
+// Nowhere is of a workload that neither the hub nor one of the clusters has that take part.
 type Nowhere struct {
-	Asked int
+	Of    int    // so many clusters there are
+	Asked int    // so many of them take part
 	Each  string // why, by cluster
 }
 
@@ -60,6 +61,10 @@ func (n *Nowhere) Error() string { return "not on the hub, and in no cluster: " 
 func Unreadable(ref autoscalingv2.CrossVersionObjectReference, err error) *Trouble {
 	var nowhere *Nowhere
 	switch {
+	case errors.As(err, &nowhere) && nowhere.Asked == 0:
+		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("there is no %s %q in the namespace on the hub, and none of the %d "+
+			"clusters takes part: correct clusterAffinity and replicaDistribution, or whatever places the workload", ref.Kind, ref.Name,
+			nowhere.Of)}
 	case errors.As(err, &nowhere):
 		return &Trouble{Reason: reasonNotFound, Message: fmt.Sprintf("there is no %s %q in the namespace on the hub, and none of "+
 			"the %d clusters can scale it: %s", ref.Kind, ref.Name, nowhere.Asked, nowhere.Each)}
@@ -70,6 +75,13 @@ func Unreadable(ref autoscalingv2.CrossVersionObjectReference, err error) *Troub
 		return &Trouble{Reason: reasonNotFound, Message: message}
 	}
 	return &Trouble{Reason: reasonUnreachable, Message: fmt.Sprintf("reading %s %q: %v", ref.Kind, ref.Name, err)}
+}
+
+// DividedByOthers is of a workload on the hub whose replicas the object wants divided among the clusters.
+func DividedByOthers(ref autoscalingv2.CrossVersionObjectReference) *Trouble {
+	return &Trouble{Reason: reasonOnHub, Message: fmt.Sprintf("%s %q is on the hub, where whoever propagates it divides its replicas: remove "+
+		"spec.replicaDistribution, or delete the workload on the hub; or make a FederatedHPA with replicaDistribution, and name that in "+
+		"scaleTargetRef", ref.Kind, ref.Name)}
 }
 
 // Unsettable returns what an error means of setting a target.

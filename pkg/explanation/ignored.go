@@ -13,7 +13,12 @@ import (
 
 // ignored returns the first field, below spec, that differs and that the sums of an explanation tell nothing about; "": there is none.
 func ignored(now, before *v1alpha1.FederatedHPASpec) string {
-	return firstOther(reflect.ValueOf(*unknown(now)), reflect.ValueOf(*unknown(before)))
+	return differing(unknown(now), unknown(before))
+}
+
+// differing returns the first field that differs; "": there is none.
+func differing(now, before *v1alpha1.FederatedHPASpec) string {
+	return firstOther(reflect.ValueOf(*now), reflect.ValueOf(*before))
 }
 
 // unknown is the spec without the fields by which a decision can be made again.

@@ -37,6 +37,9 @@ func Text(e *v1alpha1.DecisionExplanation) string {
 		t.note("somebody scaled to zero, which switches scaling off")
 	}
 	t.division(e.Division)
+	if e.Split != nil {
+		t.split(e.Split)
+	}
 	return t.String()
 }
 

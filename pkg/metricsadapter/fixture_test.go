@@ -122,7 +122,7 @@ func newHub(t testing.TB, hubMember string, members ...*fakeMember) *hub {
 	store := usage.New(usage.Options{
 		Members: func() []usage.Source { return sources },
 		Period:  time.Minute, MaxAge: time.Hour, IdleAfter: time.Hour, Timeout: 5 * time.Second, MaxHot: 100,
-		Memory:  memory.New(1<<30, prometheus.NewRegistry()),
+		Memory:  memory.New(1<<30, memory.NewMetrics(prometheus.NewRegistry())),
 		Metrics: usage.NewMetrics(prometheus.NewRegistry()),
 	})
 	done := make(chan struct{})

@@ -160,7 +160,7 @@ func newWitnessedHub(t *testing.T, namespaces ...string) (*hub, *genericapiserve
 		t.Fatal(err)
 	}
 	w, n := newWitness(t), &notary{}
-	kept := memory.New(1<<30, prometheus.NewRegistry())
+	kept := memory.New(1<<30, memory.NewMetrics(prometheus.NewRegistry()))
 	asking := relay.New(relay.Options{
 		Members: func() []relay.Source { return []relay.Source{w} },
 		Timeout: 10 * time.Second, KeepFor: 50 * time.Millisecond, IdleAfter: time.Hour, DiscoveryPeriod: time.Hour,

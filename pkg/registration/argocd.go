@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
@@ -85,13 +84,11 @@ type argoCDTLS struct {
 }
 
 type argoCDExec struct {
-	Command            string            `json:"command"`
-	Args               []string          `json:"args"`
-	Env                map[string]string `json:"env"`
-	APIVersion         string            `json:"apiVersion"`
-	InstallHint        string            `json:"installHint"`
-	ProvideClusterInfo bool              `json:"provideClusterInfo"`
-	Config             json.RawMessage   `json:"config"`
+	Command     string            `json:"command"`
+	Args        []string          `json:"args"`
+	Env         map[string]string `json:"env"`
+	APIVersion  string            `json:"apiVersion"`
+	InstallHint string            `json:"installHint"`
 }
 
 type argoCDAWS struct {
@@ -175,11 +172,6 @@ func (c argoCDConfig) access(server string) (*clientcmdapi.Cluster, *clientcmdap
 		user.Exec = c.AWS.exec()
 	case c.Exec != nil:
 		user.Exec = c.Exec.exec()
-		if len(c.Exec.Config) > 0 {
-			cluster.Extensions = map[string]runtime.Object{
-				execExtension: &runtime.Unknown{Raw: c.Exec.Config, ContentType: runtime.ContentTypeJSON},
-			}
-		}
 	default:
 		user.Token, user.Username, user.Password = c.BearerToken, c.Username, c.Password
 	}
@@ -193,7 +185,6 @@ func (e argoCDExec) exec() *clientcmdapi.ExecConfig {
 	}
 	return &clientcmdapi.ExecConfig{
 		Command: e.Command, Args: e.Args, Env: env, APIVersion: e.APIVersion, InstallHint: e.InstallHint,
-		ProvideClusterInfo: e.ProvideClusterInfo,
 	}
 }
 

@@ -71,11 +71,11 @@ func TestRefusedArgoCDClusters(t *testing.T) {
 		},
 		"a command": {
 			good, `{"execProviderConfig":{"command":"sh"}}`, `ExecNotAllowed: the config of the Secret runs the command "sh" for its credentials; ` +
-				"use a token or a client certificate, or allow the command with --allowed-exec-commands",
+				"use a token or a client certificate, or allow the command line with --allowed-exec-commands",
 		},
 		"a command for AWS": {
 			good, `{"awsAuthConfig":{"clusterName":"s3cret"}}`, `ExecNotAllowed: the config of the Secret runs the command "argocd-k8s-auth" for ` +
-				"its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands",
+				"its credentials; use a token or a client certificate, or allow the command line with --allowed-exec-commands",
 		},
 	}
 	for name, tc := range tests {

@@ -25,6 +25,9 @@ const (
 	secretReader           = "secretreader"
 )
 
+// execExtension is the name under which a cluster carries what a provider wants to know of it.
+const execExtension = "client.authentication.k8s.io/exec"
+
 var clusterProfileVersion = schema.GroupVersion{Group: "multicluster.x-k8s.io", Version: "v1alpha1"}
 
 // clusterProfiles are the ClusterProfiles of a cluster inventory, in the namespaces that are named.

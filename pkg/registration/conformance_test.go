@@ -37,7 +37,12 @@ var stances = []stance{
 	{"a program that reads", withAll(Options{Access: Read})},
 	{"a program that writes with credentials apart", withAll(Options{WriteNamespace: "fleet-write", Access: Write})},
 	{"a program that allows everything", withAll(Options{
-		Policy: Policy{AllowedExecCommands: []string{"aws", "argocd-k8s-auth"}, AllowFiles: true, AllowInsecure: true},
+		Policy: Policy{
+			AllowedExecCommands: []string{
+				"KEY=* A=* Z=* aws", "KEY=* A=* Z=* aws *", "argocd-k8s-auth aws --cluster-name * --role-arn arn:aws:iam::*:role/* --profile *",
+			},
+			AllowFiles: true, AllowInsecure: true,
+		},
 	})},
 }
 
@@ -46,6 +51,7 @@ func withAll(o Options) Options {
 	o.Sources, o.Namespace, o.ArgoCDNamespace = SourceNames(), "fleet", "argocd"
 	o.ClusterAPINamespaces, o.ClusterProfileNamespaces = []string{"prod"}, []string{"inventory"}
 	o.RancherNamespaces = []string{"fleet-default"}
+	o.Hub = Endpoint{Config: &rest.Config{Host: "https://hub:6443", BearerToken: "s3cret of the hub"}}
 	return o
 }
 
@@ -244,10 +250,10 @@ func fields(c *rest.Config) map[string]any {
 	if exec := c.ExecProvider; exec != nil {
 		plugin := map[string]any{
 			"command": exec.Command, "args": exec.Args, "env": exec.Env, "apiVersion": exec.APIVersion,
-			"interactiveMode": exec.InteractiveMode, "stdinUnavailable": exec.StdinUnavailable, "config": exec.Config,
+			"interactiveMode": exec.InteractiveMode, "stdinUnavailable": exec.StdinUnavailable,
 		}
-		if exec.ProvideClusterInfo {
-			plugin["provideClusterInfo"] = true
+		if exec.ProvideClusterInfo || exec.Config != nil {
+			plugin["of the cluster"] = exec.Config
 		}
 		all["exec"] = plugin
 	}

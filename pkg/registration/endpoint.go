@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 )
 
@@ -24,6 +23,20 @@ type Endpoint struct {
 	Proxy  *url.URL // nil: as the environment says
 	// ProxyHeader is sent to the proxy.
 	ProxyHeader map[string][]string
+	// Trusted is true if the configuration is the administrator's, and not of a registration: what it runs inherits the environment.
+	Trusted bool
+}
+
+// below is the same server, asked below /apis and these segments, which are such as names of the API are.
+func (e Endpoint) below(segments ...string) Endpoint {
+	server, ok := parseServer(e.Config.Host)
+	if !ok {
+		return e // whoever prepares a connection says what is wrong with it
+	}
+	config := *e.Config
+	config.Host = server.JoinPath(append([]string{"apis"}, segments...)...).String()
+	e.Config = &config
+	return e
 }
 
 // Digest tells two endpoints apart. Objects change for many reasons; only a
@@ -38,24 +51,22 @@ func (e Endpoint) Digest() [sha256.Size]byte {
 		Username, Password string
 		Impersonate        rest.ImpersonationConfig
 		Exec               any
-		ExecConfig         []byte
 		Proxy              string
 		ProxyHeader        map[string][]string
 		DisableCompression bool
+		Trusted            bool
 	}{
 		Host: c.Host, TLS: c.TLSClientConfig, CA: c.CAData, Cert: c.CertData, Key: c.KeyData,
 		Token: c.BearerToken, TokenFile: c.BearerTokenFile,
 		Username: c.Username, Password: c.Password,
 		Impersonate: c.Impersonate, ProxyHeader: e.ProxyHeader, DisableCompression: c.DisableCompression,
+		Trusted: e.Trusted,
 	}
 	if e.Proxy != nil {
 		plain.Proxy = e.Proxy.String()
 	}
 	if exec := c.ExecProvider; exec != nil {
 		plain.Exec = *exec
-		if unknown, ok := exec.Config.(*runtime.Unknown); ok {
-			plain.ExecConfig = unknown.Raw
-		}
 	}
 	encoded, err := json.Marshal(plain)
 	if err != nil {

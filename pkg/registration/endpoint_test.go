@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -43,9 +42,6 @@ func TestDigest(t *testing.T) {
 		"command's env": func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) {
 			u.Exec.Env = []clientcmdapi.ExecEnvVar{{Name: "a", Value: "b"}}
 		},
-		"command's extension": func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
-			c.Extensions = map[string]runtime.Object{execExtension: &runtime.Unknown{Raw: []byte(`{"a":1}`)}}
-		},
 	}
 	seen := map[[32]byte]string{}
 	add := func(name string, e Endpoint) {
@@ -67,6 +63,8 @@ func TestDigest(t *testing.T) {
 		}
 		add(name, e)
 	}
+	add("not of a registration", Endpoint{Config: &rest.Config{Host: "https://a"}, Trusted: true})
+	add("of a registration", Endpoint{Config: &rest.Config{Host: "https://a"}})
 	add("proxy header", Endpoint{Config: &rest.Config{Host: "https://a"}, ProxyHeader: map[string][]string{"X": {"1"}}})
 	add("another proxy header", Endpoint{Config: &rest.Config{Host: "https://a"}, ProxyHeader: map[string][]string{"X": {"2"}}})
 }

@@ -17,6 +17,10 @@ import (
 
 var karmadaVersion = schema.GroupVersion{Group: "cluster.karmada.io", Version: "v1alpha1"}
 
+// throughHubAnnotation on a Cluster, "true", has the hub pass on what the cluster is asked, as the program that asks. Who is let in there
+// then depends on the identity that the program has on the hub.
+const throughHubAnnotation = "fleetscale.io/through-hub"
+
 // karmada are the Clusters of a Karmada control plane.
 type karmada struct{ options Options }
 
@@ -27,7 +31,7 @@ func (k karmada) Watch() Watch {
 }
 
 func (k karmada) Read(u *unstructured.Unstructured) Object {
-	c := &karmadaCluster{policy: k.options.Policy}
+	c := &karmadaCluster{policy: k.options.Policy, hub: k.options.Hub}
 	c.unreadable = decode(u, c, reasonInvalidCluster)
 	return c
 }
@@ -39,6 +43,7 @@ type karmadaCluster struct {
 	Spec karmadaSpec `json:"spec"`
 
 	policy     Policy
+	hub        Endpoint
 	unreadable []Fault
 }
 
@@ -46,6 +51,7 @@ type karmadaSpec struct {
 	SyncMode                    string            `json:"syncMode"`
 	APIEndpoint                 string            `json:"apiEndpoint"`
 	SecretRef                   karmadaSecretRef  `json:"secretRef"`
+	ImpersonatorSecretRef       karmadaSecretRef  `json:"impersonatorSecretRef"`
 	InsecureSkipTLSVerification bool              `json:"insecureSkipTLSVerification"`
 	ProxyURL                    string            `json:"proxyURL"`
 	ProxyHeader                 map[string]string `json:"proxyHeader"`
@@ -61,9 +67,18 @@ type karmadaSecretRef struct {
 	Name      string `json:"name"`
 }
 
-// noWay is true of a cluster in mode Pull, whose agent asks Karmada, unless the agent has reported how to reach it: as it does by default.
-func (s karmadaSpec) noWay() bool {
+// unreported is true of a cluster in mode Pull, whose agent asks Karmada, unless the agent has reported how to reach it, which it does
+// by default.
+func (s karmadaSpec) unreported() bool {
 	return s.SyncMode == "Pull" && (s.APIEndpoint == "" || !s.SecretRef.valid())
+}
+
+// proxied is true when Karmada itself can reach the cluster as whoever asks it to.
+func (s karmadaSpec) proxied() bool { return s.APIEndpoint != "" && s.ImpersonatorSecretRef.valid() }
+
+// throughHub is true of a cluster that is asked through the hub: since its annotation has it so, or since there is no other way.
+func (c *karmadaCluster) throughHub() bool {
+	return c.hub.Config != nil && (c.Annotations[throughHubAnnotation] == "true" || c.Spec.unreported() && c.Spec.proxied())
 }
 
 // valid is true when there may be a Secret of that name.
@@ -72,7 +87,7 @@ func (r karmadaSecretRef) valid() bool {
 }
 
 func (c *karmadaCluster) Credentials() Reference {
-	if ref := c.Spec.SecretRef; ref.valid() && !c.Spec.noWay() {
+	if ref := c.Spec.SecretRef; ref.valid() && !c.Spec.unreported() && !c.throughHub() {
 		return Reference{Namespace: ref.Namespace, Name: ref.Name, By: "spec.secretRef names", Keys: [2]string{"token", "caBundle"}}
 	}
 	return Reference{}
@@ -83,9 +98,11 @@ func (c *karmadaCluster) Register(creds Credentials) Registration {
 	r.Topology = c.Spec.topology(r.Topology)
 	own, ignored := countedTaints(c.Spec.Taints)
 	r.Taints, r.Warnings = append(r.Taints, own...), append(r.Warnings, ignored...)
-	r.Faults = slices.Concat(c.unreadable, checkName(r.Name, "join the cluster under another name"), r.Faults, c.Spec.faults(c.policy))
+	r.Faults = slices.Concat(c.unreadable, checkName(r.Name, "join the cluster under another name"), r.Faults, c.faults())
 	switch {
 	case r.Refused():
+	case c.throughHub():
+		r.Endpoint = c.hub.below(karmadaVersion.Group, karmadaVersion.Version, "clusters", c.Name, "proxy")
 	case creds.Awaiting != "":
 		r.Awaiting = creds.Awaiting
 	case creds.Data == nil:
@@ -110,11 +127,19 @@ func (s karmadaSpec) topology(t Topology) Topology {
 }
 
 // faults returns those that need no credentials to be seen.
-func (s karmadaSpec) faults(policy Policy) []Fault {
-	if s.noWay() {
+func (c *karmadaCluster) faults() []Fault {
+	s := c.Spec
+	through := c.throughHub()
+	switch {
+	case through && !s.proxied():
+		return []Fault{faultf(reasonInvalidCluster,
+			"the annotation %s needs spec.apiEndpoint and spec.impersonatorSecretRef, by which Karmada reaches the cluster: "+
+				"join it again, with an agent that reports KubeImpersonator; or take the annotation away", throughHubAnnotation)}
+	case !through && s.unreported():
 		return []Fault{faultf(reasonPullMode,
-			"the Cluster's syncMode is Pull, and its agent reports no apiEndpoint with a secretRef; if the hub can reach its API server, run "+
-				"karmada-agent with --report-secrets=KubeCredentials,KubeImpersonator, or register the cluster with a Secret labelled %s=true as well",
+			"the Cluster's syncMode is Pull, and its agent reports no apiEndpoint with a secretRef; "+
+				"if Karmada or the hub can reach its API server, run karmada-agent with "+
+				"--report-secrets=KubeCredentials,KubeImpersonator, or register the cluster with a Secret labelled %s=true as well",
 			MemberLabel)}
 	}
 	var faults []Fault
@@ -125,10 +150,10 @@ func (s karmadaSpec) faults(policy Policy) []Fault {
 	if _, ok := parseProxy(s.ProxyURL); !ok {
 		faults = append(faults, faultf(reasonInvalidCluster, "spec.proxyURL must be an http, https or socks5 URL"))
 	}
-	if !s.SecretRef.valid() {
+	if !through && !s.SecretRef.valid() {
 		faults = append(faults, faultf(ReasonMissingCredentials, "spec.secretRef names no Secret"))
 	}
-	if !policy.AllowInsecure && (s.InsecureSkipTLSVerification || ok && server.Scheme == "http") {
+	if !c.policy.AllowInsecure && (s.InsecureSkipTLSVerification || ok && server.Scheme == "http") {
 		faults = append(faults, faultf(reasonInsecureNotAllowed,
 			"the API server's certificate would not be verified (spec.insecureSkipTLSVerification, or an http address); give its certificate "+
 				"authority as caBundle, or allow it with --allow-insecure-member-tls"))

@@ -3,9 +3,12 @@
 package registration
 
 import (
+	"net/url"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
@@ -33,9 +36,9 @@ func onSpec(edit func(*karmadaSpec)) *karmadaCluster {
 func TestRefusedClusters(t *testing.T) {
 	ca, _ := registrationtest.SelfSigned()
 	good := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
-	const noWay = "PullMode: the Cluster's syncMode is Pull, and its agent reports no apiEndpoint with a secretRef; if the hub can reach " +
-		"its API server, run karmada-agent with --report-secrets=KubeCredentials,KubeImpersonator, or register the cluster with a Secret " +
-		"labelled fleetscale.io/member=true as well"
+	const noWay = "PullMode: the Cluster's syncMode is Pull, and its agent reports no apiEndpoint with a secretRef; if Karmada or " +
+		"the hub can reach its API server, run karmada-agent with --report-secrets=KubeCredentials,KubeImpersonator, or register the cluster " +
+		"with a Secret labelled fleetscale.io/member=true as well"
 	tests := map[string]struct {
 		cluster *karmadaCluster
 		creds   Credentials
@@ -151,5 +154,82 @@ func TestPullIsReadLikePush(t *testing.T) {
 	}
 	if p := pull.Register(creds); p.Refused() || !p.AsksSame(push.Register(creds)) {
 		t.Errorf("it is registered as %v, refused: %v", p.Endpoint, p.Faults)
+	}
+}
+
+// A Cluster that is asked through the hub leads to the hub and nowhere else, whatever it says, with what the program is let in by there.
+func TestClustersThroughTheHub(t *testing.T) {
+	hub := Endpoint{
+		Config: &rest.Config{
+			Host: "https://hub.example.com:6443/karmada/", BearerTokenFile: "/token", TLSClientConfig: rest.TLSClientConfig{CAFile: "/ca"},
+		},
+		Proxy:   &url.URL{Scheme: "http", Host: "proxy-of-the-hub:3128"},
+		Trusted: true,
+	}
+	const (
+		direct  = "https://10.0.0.1:6443"
+		through = "https://hub.example.com:6443/karmada/apis/cluster.karmada.io/v1alpha1/clusters/east/proxy"
+		needs   = "InvalidCluster: the annotation fleetscale.io/through-hub needs spec.apiEndpoint and spec.impersonatorSecretRef, " +
+			"by which Karmada reaches the cluster: join it again, with an agent that reports KubeImpersonator; " +
+			"or take the annotation away"
+	)
+	ca, _ := registrationtest.SelfSigned()
+	creds := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
+	impersonator := karmadaSecretRef{Namespace: "karmada-cluster", Name: "east-impersonator"}
+	annotate := func(value string) func(*karmadaCluster) {
+		return func(c *karmadaCluster) { c.Annotations = map[string]string{"fleetscale.io/through-hub": value} }
+	}
+	spec := func(edit func(*karmadaSpec)) func(*karmadaCluster) { return func(c *karmadaCluster) { edit(&c.Spec) } }
+	can := spec(func(s *karmadaSpec) { s.ImpersonatorSecretRef = impersonator })
+	unreported := spec(func(s *karmadaSpec) { s.SyncMode, s.SecretRef = "Pull", karmadaSecretRef{} })
+	nowhere := spec(func(s *karmadaSpec) { s.SyncMode, s.APIEndpoint = "Pull", "" })
+	proxied := spec(func(s *karmadaSpec) {
+		s.ProxyURL, s.ProxyHeader = "http://evil:3128", map[string]string{"x": "y"}
+	})
+	unverified := spec(func(s *karmadaSpec) { s.InsecureSkipTLSVerification = true })
+	named := func(name string) func(*karmadaCluster) { return func(c *karmadaCluster) { c.Name = name } }
+	tests := map[string]struct {
+		edits []func(*karmadaCluster)
+		hub   Endpoint
+		want  string
+	}{
+		"without the annotation":            {[]func(*karmadaCluster){can}, hub, direct},
+		"with another value":                {[]func(*karmadaCluster){can, annotate("yes")}, hub, direct},
+		"with the annotation":               {[]func(*karmadaCluster){can, annotate("true")}, hub, through},
+		"with a proxy of its own":           {[]func(*karmadaCluster){can, proxied, annotate("true")}, hub, through},
+		"an agent that reports nothing":     {[]func(*karmadaCluster){can, unreported}, hub, through},
+		"that Karmada cannot ask":           {[]func(*karmadaCluster){annotate("true")}, hub, needs},
+		"that Karmada cannot ask either":    {[]func(*karmadaCluster){unreported}, hub, "PullMode"},
+		"without an address":                {[]func(*karmadaCluster){can, nowhere}, hub, "PullMode"},
+		"that Karmada would not verify":     {[]func(*karmadaCluster){can, unverified, annotate("true")}, hub, "InsecureNotAllowed"},
+		"a name that leads elsewhere":       {[]func(*karmadaCluster){can, annotate("true"), named("../x")}, hub, "InvalidName"},
+		"all clusters":                      {[]func(*karmadaCluster){can, annotate("true"), named("*")}, hub, "InvalidName"},
+		"a program that knows no way to it": {[]func(*karmadaCluster){can, annotate("true")}, Endpoint{}, direct},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := karmadaWith(tc.edits...)
+			c.hub = tc.hub
+			r := c.Register(creds)
+			if r.Refused() {
+				if got := r.Refusal().Error(); !strings.HasPrefix(got, tc.want) {
+					t.Errorf("refused: %s, want %s", got, tc.want)
+				}
+				return
+			}
+			e := r.Endpoint
+			fleettest.Same(t, "address", tc.want, e.Config.Host)
+			fleettest.Same(t, "trusted", tc.want != direct, e.Trusted)
+			if tc.want == direct {
+				return
+			}
+			if c.Credentials() != (Reference{}) || e.Config.BearerTokenFile != "/token" || e.Config.BearerToken != "" || e.Config.CAFile != "/ca" ||
+				e.Proxy != hub.Proxy || e.ProxyHeader != nil || e.NamesAuthority() {
+				t.Errorf("it asks for %v, and leads to %v by %v", c.Credentials(), e.Config, e.Proxy)
+			}
+			if hub.Config.Host != "https://hub.example.com:6443/karmada/" {
+				t.Error("the way to the hub was changed")
+			}
+		})
 	}
 }

@@ -13,10 +13,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// execExtension is the name under which a kubeconfig's cluster carries what a
-// credential plugin wants to know of it.
-const execExtension = "client.authentication.k8s.io/exec"
-
 // endpointIn is that of the kubeconfig under a key of the Secret that an object refers to. lacking says why there may be no such Secret.
 func endpointIn(creds Credentials, ref Reference, key, lacking, contextName string, policy Policy) (Endpoint, []Fault) {
 	if creds.Data == nil {
@@ -63,7 +59,7 @@ var kubeconfigTerms = terms{reasonInvalidKubeconfig, "the kubeconfig's user", "p
 
 // endpointOf joins a cluster and its user, whatever the format that they were written in. All faults are returned at once.
 func endpointOf(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo, policy Policy, t terms) (Endpoint, []Fault) {
-	faults := slices.Concat(execFaults(user, policy, t), fileFaults(cluster, user, policy))
+	faults := slices.Concat(execFaults(user.Exec, policy, t), authProviderFaults(user, t), fileFaults(cluster, user, policy))
 	e, wrong := buildEndpoint(cluster, user, t)
 	faults = append(faults, wrong...)
 	if e.Config != nil && !policy.AllowInsecure {
@@ -100,19 +96,12 @@ func chooseContext(c *clientcmdapi.Config, name string) (*clientcmdapi.Cluster, 
 	return cluster, user, faults
 }
 
-func execFaults(user *clientcmdapi.AuthInfo, policy Policy, t terms) []Fault {
-	var faults []Fault
-	if user.Exec != nil && !slices.Contains(policy.AllowedExecCommands, user.Exec.Command) {
-		faults = append(faults, faultf(reasonExecNotAllowed,
-			"%s runs the command %q for its credentials; use a token or a client certificate, or allow the command with "+
-				"--allowed-exec-commands",
-			t.user, shorten(user.Exec.Command)))
+func authProviderFaults(user *clientcmdapi.AuthInfo, t terms) []Fault {
+	if user.AuthProvider == nil {
+		return nil
 	}
-	if user.AuthProvider != nil {
-		faults = append(faults, faultf(reasonAuthProviderNotAllowed,
-			"%s has the auth-provider %q; use a token or a client certificate", t.user, shorten(user.AuthProvider.Name)))
-	}
-	return faults
+	return []Fault{faultf(reasonAuthProviderNotAllowed,
+		"%s has the auth-provider %q; use a token or a client certificate", t.user, shorten(user.AuthProvider.Name))}
 }
 
 func fileFaults(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo, policy Policy) []Fault {
@@ -178,7 +167,7 @@ func buildEndpoint(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo, t
 		Username:           user.Username,
 		Password:           user.Password,
 		DisableCompression: cluster.DisableCompression,
-		ExecProvider:       execProvider(cluster, user),
+		ExecProvider:       execProvider(user),
 		Impersonate: rest.ImpersonationConfig{
 			UserName: user.Impersonate, UID: user.ImpersonateUID,
 			Groups: user.ImpersonateGroups, Extra: user.ImpersonateUserExtra,
@@ -205,14 +194,15 @@ func setInsecure(c *rest.Config) {
 	c.CAData, c.CAFile = nil, ""
 }
 
-// execProvider never asks at a terminal, whatever the kubeconfig says.
-func execProvider(cluster *clientcmdapi.Cluster, user *clientcmdapi.AuthInfo) *clientcmdapi.ExecConfig {
+// execProvider never asks at a terminal, and tells the plugin nothing of the cluster, whatever the kubeconfig says: no pattern of
+// [Policy].AllowedExecCommands sees that.
+func execProvider(user *clientcmdapi.AuthInfo) *clientcmdapi.ExecConfig {
 	if user.Exec == nil {
 		return nil
 	}
 	exec := user.Exec.DeepCopy()
 	exec.InteractiveMode = clientcmdapi.NeverExecInteractiveMode
 	exec.StdinUnavailable = true
-	exec.Config = cluster.Extensions[execExtension]
+	exec.ProvideClusterInfo, exec.Config = false, nil
 	return exec
 }

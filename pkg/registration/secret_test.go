@@ -98,7 +98,7 @@ func refusedSecrets(t testing.TB) map[string]struct {
 		},
 		"a command": {
 			user(func(u *clientcmdapi.AuthInfo) { u.Exec = &clientcmdapi.ExecConfig{Command: "aws"} }),
-			`ExecNotAllowed: the kubeconfig's user runs the command "aws" for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands`,
+			`ExecNotAllowed: the kubeconfig's user runs the command "aws" for its credentials; use a token or a client certificate, or allow the command line with --allowed-exec-commands`,
 		},
 		"an auth-provider": {
 			user(func(u *clientcmdapi.AuthInfo) { u.AuthProvider = &clientcmdapi.AuthProviderConfig{Name: "oidc"} }),
@@ -130,7 +130,7 @@ func refusedSecrets(t testing.TB) map[string]struct {
 				}
 			}), registrationtest.Named("a.b")),
 			`InvalidName: "a.b" cannot name a cluster: a name has at most 63 characters, lower-case letters, digits and '-', and no dots; give another in the annotation fleetscale.io/cluster-name; ` +
-				`ExecNotAllowed: the kubeconfig's user runs the command "sh" for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands; ` +
+				`ExecNotAllowed: the kubeconfig's user runs the command "sh" for its credentials; use a token or a client certificate, or allow the command line with --allowed-exec-commands; ` +
 				`AuthProviderNotAllowed: the kubeconfig's user has the auth-provider "gcp"; use a token or a client certificate; ` +
 				"FileNotAllowed: the kubeconfig refers to files (tokenFile); put their contents into it (`kubectl config view --flatten --raw`, or " +
 				"token in place of tokenFile), or allow files with --allow-kubeconfig-files; " +

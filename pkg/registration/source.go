@@ -120,6 +120,9 @@ type Options struct {
 	RancherNamespaces []string
 	// ArgoCDNamespace has the Secrets by which Argo CD knows clusters.
 	ArgoCDNamespace string
+	// Hub is the way to the hub, and what the program is let in by there: for members that the hub is asked to pass requests on to.
+	// Without a Config there are none.
+	Hub Endpoint
 	// Access chooses among the credentials.
 	Access Access
 	Policy Policy
@@ -143,9 +146,7 @@ const (
 // Policy is what a registration may make us do beside opening a verified TLS
 // connection. The zero value allows nothing of it.
 type Policy struct {
-	// AllowedExecCommands are the credential plugins that may be run, spelled
-	// as in the kubeconfig's command. Arguments and environment are the
-	// registration's: allowing a command allows all of them.
+	// AllowedExecCommands are patterns of the command lines by which credential plugins may be run: see [CheckExecPattern].
 	AllowedExecCommands []string
 	// AllowFiles lets a kubeconfig name files of our container.
 	AllowFiles bool

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 )
 
 // The fleet of the benchmarks: 1,000 workloads, each of ten containers in five clusters.
@@ -94,23 +96,15 @@ func TestHeapOfContainers(t *testing.T) {
 	if testing.Short() {
 		workloads /= 10
 	}
-	before := heap()
+	before := heaptest.InUse()
 	f := newFleet(workloads)
 	f.live(30)
-	each := float64(heap()-before) / float64(workloads*benchClusters*benchEach)
+	each := float64(heaptest.InUse()-before) / float64(workloads*benchClusters*benchEach)
 	runtime.KeepAlive(f)
 	t.Logf("%.0f bytes for each of %d containers", each, workloads*benchClusters*benchEach)
 	if each > 600 {
 		t.Errorf("%.0f bytes for each container, want at most 600", each)
 	}
-}
-
-func heap() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
 }
 
 func ExampleUse_Advise() {

@@ -7,6 +7,7 @@
 //	                  [Checkpoint]: so it outlives the program                checkpoint.go
 //	advice            [Use.Advise]: target and bounds                         advice.go
 //	                  [AdviseFleet]: of all clusters together                 fleet.go
+//	                  [GroundedAdvice], [StepsOf]: and what that comes from   grounds.go
 //	what is legal     [CapAll]: sizes that are admitted and can run           caps.go, capped.go, pod.go, room.go
 //	                  [Running.InPlace]: what a Pod can be resized to         legal.go, running.go
 //	                  [NewPods]: what new Pods are created with               newpods.go

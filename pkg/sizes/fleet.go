@@ -19,16 +19,7 @@ type Part struct {
 // advised before. While a cluster is silent nothing becomes less than that: what the cluster needs is not known, and it
 // may be what made the advice high.
 func AdviseFleet(parts []Part, o Options, last Advice) Advice {
-	var u Use
-	silent := false
-	for _, p := range inOrder(parts) {
-		u.Merge(p.Use)
-		silent = silent || p.Silent
-	}
-	a := u.Advise(o)
-	if silent {
-		a = a.hold(last)
-	}
+	a, _ := GroundedAdvice(parts, o, last)
 	return a
 }
 

@@ -4,6 +4,7 @@ package speccopy
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,28 +26,35 @@ func Kept(object metav1.Object) Fields {
 	}
 	switch object.(type) {
 	case *v1alpha1.FederatedHPA:
-		kept := v1alpha1.FederatedHPASpec{}
-		if guard.JSON([]byte(text), &kept) == nil && json.Unmarshal([]byte(text), &kept) == nil {
+		if kept := (v1alpha1.FederatedHPASpec{}); read(text, &kept) {
 			return ofFederatedHPA(kept)
 		}
 	case *v1alpha1.CronFederatedHPA:
-		if kept, err := readRules(text); err == nil {
-			return worth(ofRules(kept))
+		if kept := (cronCopy{}); read(text, &kept) {
+			return worth(ofCron(kept.spec()))
 		}
 	}
 	return Fields{}
 }
 
-func readRules(text string) (rules []v1alpha1.CronFederatedHPARule, err error) {
-	var kept struct {
-		Rules map[string]v1alpha1.CronFederatedHPARule `json:"rules"`
-	}
-	err = json.Unmarshal([]byte(text), &kept)
-	for name, rule := range kept.Rules {
+// read decodes what a stranger may have written.
+func read(text string, into any) bool {
+	return guard.JSON([]byte(text), into) == nil && json.Unmarshal([]byte(text), into) == nil
+}
+
+// cronCopy is the copy of a CronFederatedHPA, which has the rules by their names.
+type cronCopy struct {
+	v1alpha1.CronFederatedHPASpec `json:",inline"`
+	Rules                         map[string]v1alpha1.CronFederatedHPARule `json:"rules"`
+}
+
+func (c cronCopy) spec() v1alpha1.CronFederatedHPASpec {
+	spec := c.CronFederatedHPASpec
+	for name, rule := range c.Rules {
 		rule.Name = name
-		rules = append(rules, rule)
+		spec.Rules = append(spec.Rules, rule)
 	}
-	return rules, err
+	return spec
 }
 
 // Keep writes the copy of an object, or takes it away where there is nothing to keep, or too much.
@@ -65,49 +73,92 @@ func Keep(object metav1.Object, fields Fields) {
 	object.SetAnnotations(annotations)
 }
 
-// Admit writes the copy of an object that is written, with its defaults: sent are its fields without those. before is the object as
-// it is stored; nil: it is created.
-func Admit(object metav1.Object, sent Fields, before metav1.Object) {
+// Write is what of a write is sent.
+type Write struct {
+	// Fields are those of the object before its defaults.
+	Fields Fields
+	// Owners are who owns what, as the API server knows it by then.
+	Owners []metav1.ManagedFieldsEntry
+}
+
+// Sent is the write of an object without defaults.
+func Sent(object metav1.Object) Write { return Write{Of(object), object.GetManagedFields()} }
+
+// Admit writes the copy of an object that is written, which has its defaults by now. before is the object as it is stored; nil: it is
+// created.
+func Admit(object metav1.Object, sent Write, before metav1.Object) {
 	if before == nil {
 		Keep(object, Of(object))
 		return
 	}
-	after := Fields(next(Kept(before), Of(before), sent))
-	if reflect.DeepEqual(after, sent) { // nothing is lost
+	kept, stored := Kept(before), Of(before)
+	forgetRules(kept, sent.Fields)
+	for _, path := range lost(kept, stored) {
+		if removed(before, path) || path[0] != rulesField && unowned(sent.Owners, path) {
+			take(kept, path)
+		}
+	}
+	after := Fields(next(kept, stored, sent.Fields))
+	if reflect.DeepEqual(after, sent.Fields) { // nothing is lost
 		after = Of(object)
 	}
 	Keep(object, after)
+}
+
+// forgetRules leaves out the rules that are no longer there: no schema drops one.
+func forgetRules(kept, now Fields) {
+	rules, _ := kept[rulesField].(map[string]any)
+	there, _ := now[rulesField].(map[string]any)
+	maps.DeleteFunc(rules, func(name string, _ any) bool { _, found := there[name]; return !found })
 }
 
 // Agrees reports whether the copy of an object is of what there is.
 func Agrees(object metav1.Object) bool {
 	now := worth(Of(object))
 	if text, err := json.Marshal(now); err != nil || len(text) > longest {
-		return true // there is to be none
+		return object.GetAnnotations()[v1alpha1.SpecAnnotation] == "" // there is to be none
 	}
 	return reflect.DeepEqual(Kept(object), now)
 }
 
 // Restore puts lost fields of an object back.
 func Restore(object metav1.Object, lost []Path) {
-	switch o := object.(type) {
-	case *v1alpha1.FederatedHPA:
-		restoreFederatedHPA(o, lost)
-	case *v1alpha1.CronFederatedHPA:
-		restoreRules(o, lost)
-	}
-}
-
-func restoreFederatedHPA(f *v1alpha1.FederatedHPA, lost []Path) {
-	kept, whole := Kept(f), Of(f)
+	kept, whole := Kept(object), Of(object)
 	for _, path := range lost {
 		put(whole, kept, path)
 	}
-	spec := v1alpha1.FederatedHPASpec{}
-	if text, err := json.Marshal(whole); err == nil && json.Unmarshal(text, &spec) == nil {
-		spec.HorizontalPodAutoscalerSpec = f.Spec.HorizontalPodAutoscalerSpec
-		f.Spec = spec
+	switch o := object.(type) {
+	case *v1alpha1.FederatedHPA:
+		if spec := (v1alpha1.FederatedHPASpec{}); fill(&spec, whole) {
+			spec.HorizontalPodAutoscalerSpec = o.Spec.HorizontalPodAutoscalerSpec
+			o.Spec = spec
+		}
+	case *v1alpha1.CronFederatedHPA:
+		rules, _ := whole[rulesField].(map[string]any)
+		delete(whole, rulesField)
+		if spec := (v1alpha1.CronFederatedHPASpec{}); fill(&spec, whole) {
+			spec.ScaleTargetRef, spec.Rules = o.Spec.ScaleTargetRef, o.Spec.Rules
+			o.Spec = spec
+		}
+		for i := range o.Spec.Rules {
+			restoreRule(&o.Spec.Rules[i], rules)
+		}
 	}
+}
+
+func restoreRule(r *v1alpha1.CronFederatedHPARule, rules map[string]any) {
+	whole := asJSON(r)
+	own, _ := rules[r.GivenName()].(map[string]any)
+	maps.Copy(whole, own)
+	if restored := (v1alpha1.CronFederatedHPARule{}); fill(&restored, whole) {
+		*r = restored
+	}
+}
+
+// fill makes a struct, which has nothing yet, what it looks like in JSON.
+func fill(empty any, fields map[string]any) bool {
+	text, err := json.Marshal(fields)
+	return err == nil && json.Unmarshal(text, empty) == nil
 }
 
 // put copies what a path leads to.
@@ -127,21 +178,13 @@ func put(to, from map[string]any, path Path) {
 	to[path[0]] = value
 }
 
-func restoreRules(c *v1alpha1.CronFederatedHPA, lost []Path) {
-	rules, err := readRules(c.Annotations[v1alpha1.SpecAnnotation])
-	if err != nil {
+// take removes what a path leads to.
+func take(from map[string]any, path Path) {
+	if len(path) == 1 {
+		delete(from, path[0])
 		return
 	}
-	kept := map[string]*int64{}
-	for _, rule := range rules {
-		kept[rule.Name] = rule.MaxDelaySeconds
-	}
-	for i := range c.Spec.Rules {
-		rule := &c.Spec.Rules[i]
-		for _, path := range lost {
-			if len(path) == 3 && path[1] == rule.GivenName() && rule.MaxDelaySeconds == nil {
-				rule.MaxDelaySeconds = kept[rule.Name]
-			}
-		}
+	if below, is := from[path[0]].(map[string]any); is {
+		take(below, path[1:])
 	}
 }

@@ -28,7 +28,7 @@ func Of(object metav1.Object) Fields {
 	case *v1alpha1.FederatedHPA:
 		return ofFederatedHPA(o.Spec)
 	case *v1alpha1.CronFederatedHPA:
-		return ofRules(o.Spec.Rules)
+		return ofCron(o.Spec)
 	default:
 		return nil
 	}
@@ -46,17 +46,25 @@ func ofFederatedHPA(spec v1alpha1.FederatedHPASpec) Fields {
 	return fields
 }
 
-// ofRules has the rules by their names: a list would change with each edit of another rule. That a rule is there counts as well.
-func ofRules(rules []v1alpha1.CronFederatedHPARule) Fields {
-	byName := map[string]any{}
-	for i := range rules {
-		own := map[string]any{}
-		if delay := rules[i].MaxDelaySeconds; delay != nil {
-			own[maxDelay] = float64(*delay)
-		}
-		byName[rules[i].GivenName()] = own
+// ofCron has the rules by their names: a list would change with each edit of another rule. That a rule is there counts as well.
+func ofCron(spec v1alpha1.CronFederatedHPASpec) Fields {
+	rules := map[string]any{}
+	for i := range spec.Rules {
+		own := asJSON(spec.Rules[i])
+		maps.DeleteFunc(own, func(name string, _ any) bool { return slices.Contains(karmadasRule(), name) })
+		rules[spec.Rules[i].GivenName()] = map[string]any(own)
 	}
-	return Fields{rulesField: byName}
+	spec.Rules = nil
+	fields := asJSON(spec)
+	delete(fields, "scaleTargetRef")
+	fields[rulesField] = rules
+	return fields
+}
+
+// karmadasRule are the fields of a rule that Karmada's kind has. The name has two words, of which admission sees to its.
+func karmadasRule() []string {
+	return []string{"name", "ruleName", "schedule", "targetReplicas", "targetMinReplicas", "targetMaxReplicas", "suspend", "timeZone",
+		"successfulHistoryLimit", "failedHistoryLimit"}
 }
 
 // worth are the fields that a copy has: not that a rule is there.
@@ -65,22 +73,20 @@ func worth(fields Fields) Fields {
 	if !isCron {
 		return fields
 	}
-	own := map[string]any{}
+	all, own := maps.Clone(fields), map[string]any{}
 	for name, rule := range rules {
 		if fields, _ := rule.(map[string]any); len(fields) > 0 {
 			own[name] = rule
 		}
 	}
-	if len(own) == 0 {
-		return Fields{}
+	if all[rulesField] = own; len(own) == 0 {
+		delete(all, rulesField)
 	}
-	return Fields{rulesField: own}
+	return all
 }
 
-const (
-	rulesField = "rules"
-	maxDelay   = "maxDelaySeconds"
-)
+// rulesField are the rules of a CronFederatedHPA, by their names.
+const rulesField = "rules"
 
 // asJSON is what a struct looks like in JSON. Structs of the API can always be written.
 func asJSON(value any) Fields {
@@ -91,10 +97,15 @@ func asJSON(value any) Fields {
 	return fields
 }
 
-// Lost are the fields that are in the copy and not in what there is, in the order of their names. Lists are one value.
-func Lost(kept, now Fields) []Path { return lost(kept, now, nil) }
+// lost are the fields that are in the copy and not in what there is, in the order of their names. Lists are one value. A rule as such,
+// and a field in place of which there is one that excludes it, are not lost: no schema does that.
+func lost(kept, now Fields) []Path {
+	return slices.DeleteFunc(lostBelow(kept, now, nil), func(path Path) bool {
+		return len(path) == 1 && renounced(path[0], now) || len(path) == 2 && path[0] == rulesField
+	})
+}
 
-func lost(kept, now map[string]any, at Path) (all []Path) {
+func lostBelow(kept, now map[string]any, at Path) (all []Path) {
 	for _, name := range slices.Sorted(maps.Keys(kept)) {
 		path := append(slices.Clone(at), name)
 		there, found := now[name]
@@ -104,7 +115,7 @@ func lost(kept, now map[string]any, at Path) (all []Path) {
 		}
 		within, isMap := kept[name].(map[string]any)
 		if below, alike := there.(map[string]any); isMap && alike {
-			all = append(all, lost(within, below, path)...)
+			all = append(all, lostBelow(within, below, path)...)
 		}
 	}
 	return all

@@ -12,7 +12,7 @@ const (
 	unknown = "v0.0.0-unknown"
 )
 
-// release is set where Go cannot know the version, as in a container without
+// release is set where Go cannot know the version, as in an archive of the source, which has no
 // .git: go build -ldflags "-X github.com/fleetscale/fleetscale/pkg/version.release=v0.1.0".
 // The linker needs a variable, and nothing else writes it.
 var release string

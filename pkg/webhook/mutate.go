@@ -30,6 +30,7 @@ func (m mutator[T]) judge(_ context.Context, request admission.Request) verdict 
 	if err := json.Unmarshal(request.Object.Raw, &sent); err != nil || sent.Spec == nil {
 		return allowed(nil) // there is nothing to complete, and the schema refuses it
 	}
+	written := speccopy.Sent(object)
 	object.SetManagedFields(nil) // they are most of what is sent, and in no patch
 	before, err := json.Marshal(object)
 	if err == nil {
@@ -38,12 +39,11 @@ func (m mutator[T]) judge(_ context.Context, request admission.Request) verdict 
 	if err != nil {
 		return failed(http.StatusInternalServerError, fmt.Errorf("writing the %s: %w", m.name, err))
 	}
-	fields := speccopy.Of(object)
 	warnings := m.mutate(object)
 	if stored, err := m.stored(request); err != nil {
 		return failed(http.StatusBadRequest, err)
 	} else if object.GetDeletionTimestamp() == nil {
-		speccopy.Admit(object, fields, stored)
+		speccopy.Admit(object, written, stored)
 	}
 	after, err := json.Marshal(object)
 	if err != nil {

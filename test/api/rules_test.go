@@ -4,6 +4,7 @@ package api_test
 
 import (
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -66,12 +67,18 @@ func cases(t testing.TB) []neighbours {
 	return all
 }
 
-// passedOn are the cases of a FederatedHPA once more, for the fields that a MultidimPodAutoscaler passes to one. Its bounds
-// are its own.
+// passedOn are the cases of a FederatedHPA once more, for the fields that a MultidimPodAutoscaler passes to one, and for those that a
+// CronFederatedHPA has too. Bounds are their own.
 func passedOn(all []neighbours) []neighbours {
 	var more []neighbours
 	home := strings.NewReplacer("spec.metrics", "spec.goals.metrics", "spec.behavior", "spec.constraints.global.behavior")
+	placement := regexp.MustCompile(`^spec\.(clusterAffinity|clusterTolerations|replicaDistribution\.clusterAutoscalingPreference)\b`)
 	for _, c := range all {
+		if c.Base == "central" && placement.MatchString(c.Field) {
+			rule := c
+			rule.Base = "divided"
+			more = append(more, rule)
+		}
 		if c.Base != "central" && c.Base != "distributed" || c.Field == "spec.minReplicas" || c.Field == "spec.maxReplicas" {
 			continue
 		}

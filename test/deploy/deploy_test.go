@@ -40,6 +40,7 @@ func overlays() []string {
 		"member-namespaced/sizes/rights",
 		"member-namespaced/write",
 		"member-namespaced/write/rights",
+		"member-observe",
 		"member-sizes",
 		"member-write",
 		"overlays/beside-metrics-server",
@@ -48,6 +49,7 @@ func overlays() []string {
 		"overlays/karmada/controller-manager",
 		"overlays/karmada/controller-manager-host",
 		"overlays/karmada/host",
+		"overlays/karmada/through-hub",
 		"overlays/karmada/webhook",
 		"overlays/karmada/webhook-host",
 		"overlays/standalone",
@@ -61,15 +63,24 @@ const withSources = "../test/deploy/testdata/sources"
 // withNamespaces is an overlay as people write it, for the namespaces shop and pay.
 const withNamespaces = "../test/deploy/testdata/namespaces"
 
+// observing is an overlay as people write it, for a controller-manager that writes nothing.
+const observing = "../test/deploy/testdata/observe"
+
 // granting returns all that grants rights.
-func granting() []string { return append(overlays(), withSources, withNamespaces) }
+func granting() []string { return append(overlays(), withSources, withNamespaces, observing) }
 
 // build renders one kustomization to the kinds that client-go knows; others
 // are skipped.
 func build(t *testing.T, dir string) []runtime.Object {
 	t.Helper()
+	return known(t, filepath.Join(root, dir))
+}
+
+// known is what a folder is rendered to, of the kinds that client-go knows.
+func known(t *testing.T, folder string) []runtime.Object {
+	t.Helper()
 	var objects []runtime.Object
-	for _, r := range render(t, filepath.Join(root, dir)) {
+	for _, r := range render(t, folder) {
 		text, err := r.AsYAML()
 		if err != nil {
 			t.Fatal(err)
@@ -83,7 +94,7 @@ func build(t *testing.T, dir string) []runtime.Object {
 		}
 		typed := object.DeepCopyObject()
 		if err := yaml.UnmarshalStrict(text, typed); err != nil {
-			t.Errorf("%s: %s %s has a field that its kind has not: %v", dir, kind.Kind, r.GetName(), err)
+			t.Errorf("%s: %s %s has a field that its kind has not: %v", folder, kind.Kind, r.GetName(), err)
 		}
 		objects = append(objects, object)
 	}
@@ -96,8 +107,8 @@ var rendered = map[string][]*resource.Resource{}
 // render builds the kustomization of a folder to objects of any kind.
 func render(t *testing.T, folder string) []*resource.Resource {
 	t.Helper()
-	if known, ok := rendered[folder]; ok && strings.HasPrefix(folder, root) {
-		return known
+	if before, ok := rendered[folder]; ok && strings.HasPrefix(folder, root) {
+		return before
 	}
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
 	if err != nil {
@@ -287,8 +298,12 @@ func checkProbes(t *testing.T, d *appsv1.Deployment) {
 
 func deployments(t *testing.T, dir string) []*appsv1.Deployment {
 	t.Helper()
+	return deploymentsOf(build(t, dir))
+}
+
+func deploymentsOf(objects []runtime.Object) []*appsv1.Deployment {
 	var all []*appsv1.Deployment
-	for _, object := range build(t, dir) {
+	for _, object := range objects {
 		if d, ok := object.(*appsv1.Deployment); ok {
 			all = append(all, d)
 		}

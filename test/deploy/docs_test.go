@@ -14,44 +14,70 @@ import (
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
-// What docs/install.md and docs/sources.md have people write builds, next to what is here.
+// What pages have people write builds, next to what is here.
 func TestDocumentedOverlaysBuild(t *testing.T) {
-	var text []byte
-	for _, page := range []string{"install.md", "sources.md"} {
-		content, err := os.ReadFile(filepath.Join("../../docs", page))
-		if err != nil {
-			t.Fatal(err)
+	mine := newMine(t)
+	blocks := 0
+	for _, page := range []string{"install.md", "operate.md", "observe.md", "sources.md", "clouds.md"} {
+		for _, text := range documentedOverlays(readPage(t, page)) {
+			blocks++
+			folder := mine(text)
+			if len(render(t, folder)) == 0 {
+				t.Errorf("nothing comes of\n%s", text)
+			}
+			if _, apis, found := strings.Cut(text, "--apis="); found {
+				served, _, _ := strings.Cut(apis, "\n")
+				want := append([]string{"members.fleetscale.io"}, strings.Split(served, ",")...)
+				if diff := gocmp.Diff(want, groupsOf(apiServices(t, folder))); diff != "" {
+					t.Errorf("APIs (-served +led to the adapter) of\n%s\n%s", text, diff)
+				}
+			}
 		}
-		text = append(text, content...)
 	}
+	if blocks < 8 {
+		t.Errorf("found %d overlays in the pages; is the pattern still right?", blocks)
+	}
+}
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var overlayBlock = regexp.MustCompile("(?s)```yaml\n# deploy/overlays/mine/kustomization.yaml\n(.*?)\n```")
+
+// documentedOverlays are those that a text has people write.
+func documentedOverlays(text string) []string {
+	var all []string
+	for _, block := range overlayBlock.FindAllStringSubmatch(text, -1) {
+		all = append(all, block[1])
+	}
+	return all
+}
+
+// newMine returns what writes an overlay beside a copy of what is here, in place of the one before, and says where that is.
+func newMine(t *testing.T) func(overlay string) (folder string) {
+	t.Helper()
 	copied := t.TempDir()
 	for _, folder := range []string{"deploy", "certs"} {
 		if err := os.CopyFS(filepath.Join(copied, folder), os.DirFS(filepath.Join(root, "..", folder))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	blocks := regexp.MustCompile("(?s)```yaml\n# deploy/overlays/mine/kustomization.yaml\n(.*?)\n```").FindAllStringSubmatch(string(text), -1)
-	if len(blocks) < 4 {
-		t.Fatalf("found %d overlays in the pages; is the pattern still right?", len(blocks))
-	}
 	mine := filepath.Join(copied, "deploy/overlays/mine")
 	if err := os.Mkdir(mine, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, block := range blocks {
-		if err := os.WriteFile(filepath.Join(mine, "kustomization.yaml"), []byte(block[1]), 0o644); err != nil {
+	return func(overlay string) string {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(mine, "kustomization.yaml"), []byte(overlay), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if len(render(t, mine)) == 0 {
-			t.Errorf("nothing comes of\n%s", block[1])
-		}
-		if _, apis, found := strings.Cut(block[1], "--apis="); found {
-			served, _, _ := strings.Cut(apis, "\n")
-			want := append([]string{"members.fleetscale.io"}, strings.Split(served, ",")...)
-			if diff := gocmp.Diff(want, groupsOf(apiServices(t, mine))); diff != "" {
-				t.Errorf("APIs (-served +led to the adapter) of\n%s\n%s", block[1], diff)
-			}
-		}
+		return mine
 	}
 }
 

@@ -39,7 +39,8 @@ func TestWildcards(t *testing.T) {
 	allowed := func(r rbacv1.PolicyRule) bool {
 		switch {
 		case slices.Equal(r.Resources, []string{"*/scale"}):
-			return slices.Equal(r.APIGroups, []string{"*"}) && slices.Equal(r.Verbs, []string{"get", "update"})
+			return slices.Equal(r.APIGroups, []string{"*"}) &&
+				(slices.Equal(r.Verbs, []string{"get", "update"}) || slices.Equal(r.Verbs, []string{"get"}))
 		case slices.Equal(r.APIGroups, []string{"custom.metrics.k8s.io", "external.metrics.k8s.io"}):
 			return slices.Equal(r.Resources, []string{"*"}) && slices.Equal(r.Verbs, []string{"get", "list"})
 		}
@@ -83,7 +84,8 @@ func TestControllersChangeLittle(t *testing.T) {
 		want      []string
 	}{
 		"on the hub": {"overlays/standalone", "fleetscale-controller-manager", []string{
-			"create federatedhpas", "patch federatedhpas", "delete federatedhpas", "patch multidimpodautoscalers",
+			"create federatedhpas", "patch federatedhpas", "delete federatedhpas", "patch cronfederatedhpas",
+			"patch multidimpodautoscalers",
 			"create multidimpodautoscalerhistories", "update multidimpodautoscalerhistories", "delete multidimpodautoscalerhistories",
 			"update federatedhpas/status", "update cronfederatedhpas/status", "update multidimpodautoscalers/status", "update */scale",
 			"create events", "patch events",
@@ -93,6 +95,7 @@ func TestControllersChangeLittle(t *testing.T) {
 		}},
 		"the credentials that write": {"overlays/standalone", "controller-manager-write", []string{"patch secrets"}},
 		"on Karmada":                 {"overlays/karmada/controller-manager", "fleetscale-controller-manager-placements", nil},
+		"through Karmada":            {"overlays/karmada/through-hub", "fleetscale-metrics-adapter-through-hub", nil},
 		"in a member": {"member-write", "fleetscale-write", []string{
 			"create horizontalpodautoscalers", "patch horizontalpodautoscalers", "delete horizontalpodautoscalers",
 			"update */scale",
@@ -104,7 +107,8 @@ func TestControllersChangeLittle(t *testing.T) {
 		"tokens in a member": {"member-write", "fleetscale-tokens", []string{"create serviceaccounts/token"}},
 		"of what only reads": {"overlays/standalone", "metrics-adapter-registrations", nil},
 		"in namespaces of the hub": {withNamespaces, "fleetscale-controller-manager", []string{
-			"create federatedhpas", "patch federatedhpas", "delete federatedhpas", "patch multidimpodautoscalers",
+			"create federatedhpas", "patch federatedhpas", "delete federatedhpas", "patch cronfederatedhpas",
+			"patch multidimpodautoscalers",
 			"create multidimpodautoscalerhistories", "update multidimpodautoscalerhistories", "delete multidimpodautoscalerhistories",
 			"update federatedhpas/status", "update cronfederatedhpas/status", "update multidimpodautoscalers/status", "update */scale",
 			"create events", "patch events",
@@ -145,16 +149,28 @@ func changes(r role) []string {
 	return all
 }
 
+// accountsOf are the overlays with the accounts of one. What sizes is applied beside the account that writes, rights in namespaces beside
+// both, and those to reach members through Karmada beside what grants the others there.
+func accountsOf(dir string) []string {
+	switch {
+	case dir == "member-sizes", strings.HasPrefix(dir, "member-namespaced/"):
+		return []string{"member-write"}
+	case dir == "overlays/karmada/through-hub":
+		return []string{"overlays/karmada/beside-metrics-adapter", "overlays/karmada/controller-manager"}
+	}
+	return []string{dir}
+}
+
 // Every binding of ours joins what is there: a role that is made beside it or
-// comes with every API server, and an account that is made beside it. What sizes
-// is applied beside the account that writes, and rights in namespaces beside both.
+// comes with every API server, and an account that is made beside it.
 func TestBindingsLeadSomewhere(t *testing.T) {
 	for _, dir := range granting() {
 		var known, used []string
 		for _, r := range roles(t, dir) {
 			known = append(known, r.kind+" "+place(r.namespace, r.name))
 		}
-		known = append(known, "ClusterRole system:auth-delegator", "Role kube-system/extension-apiserver-authentication-reader")
+		known = append(known, "ClusterRole system:auth-delegator", "Role kube-system/extension-apiserver-authentication-reader",
+			"Group system:serviceaccounts")
 		bind := func(namespace string, ref rbacv1.RoleRef, subjects []rbacv1.Subject) {
 			if ref.Kind == "ClusterRole" {
 				namespace = ""
@@ -164,13 +180,11 @@ func TestBindingsLeadSomewhere(t *testing.T) {
 				used = append(used, s.Kind+" "+place(s.Namespace, s.Name))
 			}
 		}
-		accounts := dir
-		if dir == "member-sizes" || strings.HasPrefix(dir, "member-namespaced/") {
-			accounts = "member-write"
-		}
-		for _, object := range build(t, accounts) {
-			if o, ok := object.(*corev1.ServiceAccount); ok {
-				known = append(known, "ServiceAccount "+place(o.Namespace, o.Name))
+		for _, beside := range accountsOf(dir) {
+			for _, object := range build(t, beside) {
+				if o, ok := object.(*corev1.ServiceAccount); ok {
+					known = append(known, "ServiceAccount "+place(o.Namespace, o.Name), "Group system:serviceaccounts:"+o.Namespace)
+				}
 			}
 		}
 		for _, object := range build(t, dir) {
@@ -191,7 +205,8 @@ func TestBindingsLeadSomewhere(t *testing.T) {
 			// create workloads, in namespaces of their choice.
 			bound := strings.Contains(k, "metrics-reader") || strings.Contains(k, "members-reader") ||
 				strings.Contains(k, "metrics-scraper") || k == "ClusterRole fleetscale-create"
-			if strings.Contains(k, "fleetscale") && !bound && !strings.HasPrefix(k, "ServiceAccount") && !slices.Contains(used, k) {
+			if strings.Contains(k, "fleetscale") && !bound && !strings.HasPrefix(k, "ServiceAccount") &&
+				!strings.HasPrefix(k, "Group") && !slices.Contains(used, k) {
 				t.Errorf("%s: nobody has %s", dir, k)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 // happens is one thing that happens to the fleet, and returns for how many rounds nothing else does.
 func (f *fleet) happens() (rounds int) {
 	m := f.members[f.IntN(len(f.members))]
-	event := f.IntN(49)
+	event := f.IntN(54)
 	f.judge.disturbed()
 	if *f.hub.object.Spec.MinReplicas == 0 && f.oneIn(6) {
 		for _, all := range f.members {
@@ -96,6 +96,10 @@ func (f *fleet) happens() (rounds int) {
 		f.tolerate()
 	case 46, 47, 48:
 		f.switchModes()
+	case 49, 50, 51:
+		f.drainAwake()
+	case 52, 53:
+		f.cordonAsleep()
 	case 43, 44:
 		f.editBelow(m)
 		return f.between(1, of(f.dice, 5, 40))
@@ -162,7 +166,7 @@ func (f *fleet) edit() {
 		case 5:
 			f.drawRebalance(s)
 		case 6:
-			s.ScalingToZero = !s.ScalingToZero
+			s.ScalingToZero = new(!f.judge.toZero())
 		case 7:
 			s.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleDown: &autoscalingv2.HPAScalingRules{
 				StabilizationWindowSeconds: new(of(f.dice, int32(0), 120, 300))}}
@@ -203,7 +207,7 @@ func (f *fleet) spec() string {
 		return "central"
 	}
 	text := fmt.Sprintf("%d to %d %s %s %s to zero %t%s delay %d", *s.MinReplicas, s.MaxReplicas, a.FederatedHPAAssignmentType,
-		a.DistributionOrder, a.ScaleDownOrder, s.ScalingToZero, s.ScalingToZeroMode, *s.AutoscaleMultiClusterDelay)
+		a.DistributionOrder, a.ScaleDownOrder, f.judge.toZero(), s.ScalingToZeroMode, *s.AutoscaleMultiClusterDelay)
 	if a.Rebalance != nil {
 		text += fmt.Sprintf(" rebalance %s each %d", a.Rebalance.Strategy, *a.Rebalance.IntervalSeconds)
 	}

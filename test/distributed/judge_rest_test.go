@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
 )
 
 // rests judges a fleet that is at rest, with all clusters in sight.
@@ -22,7 +23,7 @@ func (j *judge) rests() {
 			continue
 		}
 		any = true
-		j.checkDrained(m)
+		j.checkTainted(m)
 		if ceiling := j.ceiling(m); !j.duplicated() && upper > ceiling {
 			j.fail("%s has a maximum of %d, and its threshold is %d", m.name, upper, ceiling)
 		}
@@ -46,10 +47,9 @@ func (j *judge) checkAwake() {
 	s, runs, rooms := j.spec(), int32(0), false
 	for _, m := range j.f.members {
 		runs += m.replicas()
-		_, upper := m.bounds()
-		rooms = rooms || j.takesPart(m) && !j.restricted(m) && upper > 0
+		rooms = rooms || j.takesPart(m) && !j.restricted(m)
 	}
-	if s.ScalingToZero && s.ScalingToZeroMode != v1alpha1.ScalingToZeroNative && rooms && runs == 0 && j.f.external && j.f.waiting() > 0 {
+	if j.toZero() && s.ScalingToZeroMode != v1alpha1.ScalingToZeroNative && rooms && runs == 0 && j.f.external && j.f.waiting() > 0 {
 		j.fail("nothing runs, and %d waits", j.f.waiting())
 	}
 }
@@ -66,11 +66,12 @@ func (j *judge) possible() (n int64) {
 	return n
 }
 
-// doubts: a cluster of which nobody knows the room is thought to be full, and will be retried some time.
+// doubts: a cluster of which nobody knows the room, or asks for it, is thought to be full, and will be retried some time.
 func (j *judge) doubts() bool {
+	asked := assignment.Policy(j.policy()).ByCapacity()
 	return slices.ContainsFunc(j.f.hub.object.Status.Clusters, func(c v1alpha1.ClusterStatus) bool {
 		return c.State == v1alpha1.ClusterSaturated &&
-			slices.ContainsFunc(j.f.members, func(m *member) bool { return m.name == c.Name && !m.roomKnown })
+			slices.ContainsFunc(j.f.members, func(m *member) bool { return m.name == c.Name && (!m.roomKnown || !asked) })
 	})
 }
 

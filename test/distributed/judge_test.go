@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
@@ -46,12 +48,11 @@ type verdict struct {
 	tries        bool                            // the last write was the first after one that was refused
 	gone         bool                            // unseen for longer than the grace
 	sleptAt      time.Time
-	paused       bool                         // set to zero by hand
-	had          bool                         // it had an autoscaler of ours when the reconcile began
-	shouldHold   bool                         // by how the clusters were at the end of the last reconcile
-	ran          int32                        // replicas when the reconcile began
-	promise      struct{ lower, upper int32 } // of the status, when taints changed last
-	bounded      bool                         // it got its first bounds since the object joined
+	paused       bool  // set to zero by hand
+	had          bool  // it had an autoscaler of ours when the reconcile began
+	shouldHold   bool  // by how the clusters were at the end of the last reconcile
+	ran          int32 // replicas when the reconcile began
+	bounded      bool  // it got its first bounds since the object joined
 }
 
 func (j *judge) of(m *member) *verdict {
@@ -211,6 +212,8 @@ func (j *judge) policy() v1alpha1.FederatedHPAAssignmentType {
 	}
 	return j.spec().FederatedHPAAssignment.FederatedHPAAssignmentType
 }
+
+func (j *judge) toZero() bool { return ptr.Deref(j.spec().ScalingToZero, false) }
 
 func (j *judge) duplicated() bool { return j.policy() == v1alpha1.AssignmentDuplicated }
 

@@ -197,7 +197,7 @@ func (j *judge) checkShape(m *member, stored, after *autoscalingv2.HorizontalPod
 
 // floor is the least minimum that an autoscaler of ours may have.
 func (j *judge) floor() int32 {
-	if s := j.spec(); s.ScalingToZero && s.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && j.f.external && !j.duplicated() {
+	if s := j.spec(); j.toZero() && s.ScalingToZeroMode == v1alpha1.ScalingToZeroNative && j.f.external && !j.duplicated() {
 		return 0
 	}
 	return 1
@@ -208,8 +208,12 @@ func holds(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
 	return b != nil && b.ScaleDown != nil && b.ScaleDown.SelectPolicy != nil && *b.ScaleDown.SelectPolicy == autoscalingv2.DisabledPolicySelect
 }
 
-// checkSilence: while a cluster is out of sight, the others keep their bounds until it counts no more.
+// checkSilence: while a cluster is out of sight, the others keep their bounds until it counts no more, but for those of one that is
+// drained, which nothing holds up.
 func (j *judge) checkSilence(m *member) {
+	if slices.ContainsFunc(j.f.members, func(m *member) bool { return j.drained(m) && j.of(m).had }) {
+		return
+	}
 	if seen := j.f.hub.object.Status.ObservedGeneration; seen == nil || *seen != j.f.hub.object.Generation {
 		return // the split for this spec is not complete
 	}
@@ -263,10 +267,11 @@ func (j *judge) tolerance() float64 {
 	return tolerance
 }
 
-// canShrink: the cluster takes part, and runs more than its minimum.
+// canShrink: the cluster takes part, and runs more than its minimum. Nobody waits for the last one, which an autoscaler may take to zero
+// if there is nothing to do.
 func (j *judge) canShrink(m *member) bool {
 	lower, _ := m.bounds()
-	return j.takesPart(m) && m.inSight() && m.ours() != nil && m.replicas() > lower
+	return j.takesPart(m) && m.inSight() && m.ours() != nil && m.replicas() > max(1, lower)
 }
 
 // load of the fleet over its target.
@@ -349,7 +354,7 @@ func (j *judge) checkSleep(m *member, from int32) {
 			carry += other.replicas()
 		}
 	}
-	if !j.spec().ScalingToZero || j.duplicated() || left < *j.spec().MinReplicas || left < 1 {
+	if !j.toZero() || j.duplicated() || left < *j.spec().MinReplicas || left < 1 {
 		j.fail("P6: %s goes from %d to zero, and %d are left", m.name, from, left)
 	}
 	if load := float64(j.f.load) / float64(j.f.goal()); j.settled(1) && j.f.shared && load > 1.01*float64(carry) {

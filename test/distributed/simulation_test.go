@@ -48,7 +48,7 @@ var actions = []assignment.Action{
 // happenings are what must have been drawn in many scenarios.
 var happenings = []string{"selected by name", "selected by label", "selected by field", "preferred by name", "preferred by label",
 	"preferred by field", "no minimum", "nothing runs", "woken by the hub", "tainted NoSchedule",
-	"tainted NoExecute", "tolerates", "emptied", "below a silent part", "left", "joined",
+	"tainted NoExecute", "tolerates", "emptied", "below a silent part", "left", "joined", "drained while others sleep", "cordoned at zero",
 	"in order, with a load of their own"}
 
 // How many scenarios the short and the long form have, and in how many of them each action is at least.

@@ -34,7 +34,7 @@ func (f *fleet) object() *v1alpha1.FederatedHPA {
 	s.Metrics = []autoscalingv2.MetricSpec{f.metric()}
 	f.drawBounds(s)
 	s.AutoscaleMultiClusterDelay = new(of(f.dice, int32(30), 60, 60, 0, 120))
-	if s.ScalingToZero = !f.oneIn(3); s.ScalingToZero && f.external && !f.shared {
+	if s.ScalingToZero = new(!f.oneIn(3)); *s.ScalingToZero && f.external && !f.shared {
 		s.ScalingToZeroMode = of(f.dice, v1alpha1.ScalingToZeroController, v1alpha1.ScalingToZeroNative)
 	}
 	s.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{}

@@ -37,6 +37,7 @@ func TestDistributed(t *testing.T) {
 		"dist-native":   (*stage).membersGoToZero,
 		"dist-waits":    (*stage).higherPriorityWaits,
 		"dist-drain":    (*stage).lowPriorityFirst,
+		"dist-setback":  (*stage).boundsAreSetBack,
 	}
 	maps.Copy(cases, f.documented(t))
 	f.sideBySide(t, cases)
@@ -48,7 +49,7 @@ func TestDistributed(t *testing.T) {
 	f.sideBySide(t, map[string]func(*stage){"dist-tainted": (*stage).memberIsCordonedAndDrained})
 	f.sideBySide(t, map[string]func(*stage){"dist-away": (*stage).hubAway})
 	if testing.Short() {
-		t.Log("left to `make test-full`: bounds that follow capacity and demand, replicas that move, kinds of Karmada")
+		t.Log("only in `make test-full PARTS=e2e`: bounds that follow capacity and demand, replicas that move, kinds of Karmada")
 		return
 	}
 	f.sideBySide(t, map[string]func(*stage){

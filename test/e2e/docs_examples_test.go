@@ -35,9 +35,10 @@ func playsShown() map[string]func(*stage, shown) {
 		"central.md 1":                       (*stage).shownDivided,
 		"distributed.md 1":                   (*stage).shownByWeight,
 		"cron.md 1":                          (*stage).shownRuleOfTheHub,
-		"cron.md 2":                          (*stage).shownRuleOfBounds,
+		"cron.md 2":                          (*stage).shownRuleInMembers,
 		"cron.md 3":                          (*stage).shownRuleOfBounds,
 		"cron.md 4":                          (*stage).shownRuleOfBounds,
+		"cron.md 5":                          (*stage).shownRuleOfBounds,
 		"examples/central.yaml":              (*stage).shownPropagated,
 		"examples/central-distribution.yaml": (*stage).shownQueue,
 		"examples/distributed.yaml":          (*stage).shownByProvider,
@@ -272,6 +273,14 @@ func (s *stage) shownRuleOfTheHub(x shown) {
 	s.apply("hub", strings.ReplaceAll(webOf(s.kind, 1, true), "web", x.target()))
 	s.applyShown(x)
 	s.runsOf(x.target(), fmt.Sprintf("hub %v", rule["targetReplicas"]))
+}
+
+// The workload of the members is divided by weight, and what is not selected stays.
+func (s *stage) shownRuleInMembers(x shown) {
+	x.soon(s.t)
+	s.deploys(x, map[string]int{"member1": 1, "member2": 1, "member3": 5})
+	s.applyShown(x)
+	s.runsOf(x.target(), "member1 8, member2 4, member3 5")
 }
 
 // So do the members that follow it.

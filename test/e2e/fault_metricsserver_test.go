@@ -43,7 +43,7 @@ func registerMetricsServer(t *testing.T, c *lab.Cluster) {
 // A member whose metrics-server is down has not answered.
 func TestMemberWithBrokenMetricsServer(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left to `make test-full`: metrics-server takes two measurements to come back")
+		t.Skip("runs in the long form, `make test-full PARTS=e2e`: metrics-server takes two measurements to come back")
 	}
 	e := whole(t)
 	member := e.cluster(t, "member3")

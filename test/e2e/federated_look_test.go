@@ -158,8 +158,13 @@ func hasClusters(want string) func(*v1alpha1.FederatedHPA) error {
 // hasEvent waits for an Event of the FederatedHPA.
 func (s *stage) hasEvent(kind, reason string, words ...string) {
 	s.t.Helper()
+	s.hasEventOf("FederatedHPA", kind, reason, words...)
+}
+
+func (s *stage) hasEventOf(of, kind, reason string, words ...string) {
+	s.t.Helper()
 	eventually(s.t, fmt.Sprintf("%s: an Event %s %q", s.ns, reason, words), func(ctx context.Context) error {
-		notes, err := s.notes(ctx, "FederatedHPA", kind, reason)
+		notes, err := s.notes(ctx, of, kind, reason)
 		if err != nil {
 			return err
 		}

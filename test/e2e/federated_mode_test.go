@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"fmt"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
@@ -21,8 +23,14 @@ func (s *stage) observesFirst() {
 	s.comes("it says which bounds it would write", isIn(v1alpha1.StateObserving), says("Acting=False/Observe",
 		"member1 from 0-0 to 1-4, member2 from 0-0 to 1-4, member3 from 0-0 to 1-4"))
 	s.comes("no member has an autoscaler", s.isWhole(0))
+	s.comes("nothing keeps it", func(f *v1alpha1.FederatedHPA) error {
+		if len(f.Finalizers) > 0 {
+			return fmt.Errorf("it has finalizers: %v", f.Finalizers)
+		}
+		return nil
+	})
 	s.change(`{"spec":{"federatedHPAAssignment":null}}`)
-	s.comes("it says that it would leave distributed mode", says("Acting=False/Observe", "would be deleted"))
+	s.comes("it says how many it would run again", says("Acting=False/Observe", "from 3 to 6 replicas"))
 
 	s.change(`{"spec":{"mode":"Paused"}}`)
 	s.comes("it is paused", isIn(v1alpha1.StatePaused), says(active+"=False/Paused"))

@@ -67,7 +67,7 @@ func (f *federated) connect(t *testing.T) {
 	t.Helper()
 	for _, cluster := range f.clusters() {
 		c := config(t, cluster)
-		c.QPS, c.Timeout = -1, 0 // some watch
+		c.Timeout = 0 // some watch
 		client, err := dynamic.NewForConfig(c)
 		if err != nil {
 			t.Fatal(err)

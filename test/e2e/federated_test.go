@@ -16,6 +16,7 @@ func TestFederated(t *testing.T) {
 		"fed-hub":       (*stage).loadByTheHub,
 		"fed-parts":     (*stage).loadByParts,
 		"fed-plain":     (*stage).scaledWhereItIs,
+		"fed-rules":     (*stage).dividedByRules,
 		"fed-stateful":  (*stage).namesThatCollide,
 		"fed-several":   (*stage).largestWins,
 		"fed-zero":      (*stage).toZeroAndBack,
@@ -28,6 +29,7 @@ func TestFederated(t *testing.T) {
 		"fed-parity":    (*stage).decidesAsKubernetes,
 		"fed-mode":      (*stage).observesFirst,
 		"fed-many":      (*stage).manyAtOnce,
+		"fed-observe":   (*stage).observesAll,
 		"fed-sizes":     (*stage).recommendsSizes,
 		"fed-goals":     (*stage).goalsScale,
 		"fed-grow":      (*stage).growsInPlace,
@@ -35,6 +37,7 @@ func TestFederated(t *testing.T) {
 		"fed-refused":   (*stage).nodesRefuse,
 		"fed-bypassed":  (*stage).policyDoesNothing,
 		"fed-two":       (*stage).twoInOneNamespace,
+		"fed-webhooks":  (*stage).webhooksOfOthers,
 	})
 	f.sideBySide(t, map[string]func(*stage){
 		"fed-frozen": (*stage).frozenAtHighLoad,
@@ -42,8 +45,8 @@ func TestFederated(t *testing.T) {
 	})
 	f.sideBySide(t, map[string]func(*stage){"fed-grow": (*stage).sizesWithoutUs})
 	if testing.Short() {
-		t.Log("left to `make test-full`: an adapter of others, kinds of Karmada, a restart of the hub, and what becomes of sizes " +
-			"beside it, a silent member, a dead leader, others who size Pods, and without the policy")
+		t.Log("only in `make test-full PARTS=e2e`: an adapter of others, kinds of Karmada, a restart of the hub, and what becomes of " +
+			"sizes beside it, a silent member, a dead leader, others who size Pods, and without the policy")
 		return
 	}
 	f.makeRoom(t, "fed-evict", "fed-refused", "fed-bypassed", "fed-two")

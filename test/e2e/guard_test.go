@@ -22,6 +22,15 @@ func TestRewrittenAPIServiceIsAnAlarm(t *testing.T) {
 			return nil
 		})
 	}
+	isSplit := func(want float64) {
+		t.Helper()
+		eventually(t, fmt.Sprintf("fleetscale_apiservice_group_split is %v", want), func(context.Context) error {
+			if got, found := metric(t, e.adapter, "fleetscale_apiservice_group_split", `group="metrics.k8s.io"`); !found || got != want {
+				return fmt.Errorf("it is %v (%v)", got, found)
+			}
+			return nil
+		})
+	}
 	isOurs(1)
 	skip := logLength(t, e.adapter)
 	point := func(service string) {
@@ -32,16 +41,21 @@ func TestRewrittenAPIServiceIsAnAlarm(t *testing.T) {
 	point("somebody-else")
 	isOurs(0)
 	logged(t, e.adapter, skip, "APIService is not ours", name, "Service fleetscale-system/somebody-else", "kubectl fleetscale takeover")
-	eventually(t, "an Event tells it", func(ctx context.Context) error {
-		said, err := e.Ask(ctx, "-n", "default", "get", "events", "--field-selector", "reason=PointsElsewhere,involvedObject.name="+name, "-o",
-			"name")
-		if err == nil && said.Stdout == "" {
-			err = fmt.Errorf("no event: %s", said.Stderr)
-		}
-		return err
-	})
+	isSplit(1) // v1 still leads to us
+	logged(t, e.adapter, skip, "API group is split", "v1.metrics.k8s.io", name, "kubectl fleetscale takeover")
+	for _, reason := range []string{"PointsElsewhere", "Split"} {
+		eventually(t, "an Event "+reason+" tells it", func(ctx context.Context) error {
+			said, err := e.Ask(ctx, "-n", "default", "get", "events", "-o", "name",
+				"--field-selector", "reason="+reason+",involvedObject.name="+name)
+			if err == nil && said.Stdout == "" {
+				err = fmt.Errorf("no event: %s", said.Stderr)
+			}
+			return err
+		})
+	}
 	point("metrics-adapter")
 	isOurs(1)
+	isSplit(0)
 	logged(t, e.adapter, skip, "APIService is ours", name)
 	e.recovers(t)
 }

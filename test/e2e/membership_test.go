@@ -80,7 +80,7 @@ stringData:
 // A cluster that did not exist when the adapter started becomes a member.
 func TestNewClusterJoins(t *testing.T) {
 	if testing.Short() {
-		t.Skip("left to `make test-full`: a new cluster takes half a minute to start")
+		t.Skip("runs in the long form, `make test-full PARTS=e2e`: a new cluster takes half a minute to start")
 	}
 	e := whole(t)
 	added, err := e.AddMember(t.Context(), lab.Member{Name: "member4", Nodes: 1}, nil)

@@ -29,6 +29,7 @@ func TestMetricsOfTheAdapter(t *testing.T) {
 		"fleetscale_usage_added_age_seconds_count":          nil,
 		"fleetscale_usage_scrapes_total":                    {`cluster="member1"`, `result="Answered"`},
 		"fleetscale_apiservice_ours":                        {`apiservice="v1.metrics.k8s.io"`},
+		"fleetscale_apiservice_group_split":                 {`group="metrics.k8s.io"`},
 		"metrics_apiserver_metric_freshness_seconds_count":  {`group="metrics.k8s.io"`},
 		"apiserver_request_total":                           {`resource="pods"`},
 	} {

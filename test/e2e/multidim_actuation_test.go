@@ -190,13 +190,7 @@ func (s *stage) entries(ctx context.Context, member string) (names []string, err
 // tellsOwner waits for an Event of the MultidimPodAutoscaler.
 func (s *stage) tellsOwner(kind, reason string, words ...string) {
 	s.t.Helper()
-	eventually(s.t, fmt.Sprintf("%s: an Event %s %q", s.ns, reason, words), func(ctx context.Context) error {
-		notes, err := s.notes(ctx, "MultidimPodAutoscaler", kind, reason)
-		if err == nil && !slices.ContainsFunc(notes, func(note string) bool { return containsAll(note, words) }) {
-			err = fmt.Errorf("those of %s are %q", reason, notes)
-		}
-		return err
-	})
+	s.hasEventOf("MultidimPodAutoscaler", kind, reason, words...)
 }
 
 // admits wants what one cluster does with new Pods.

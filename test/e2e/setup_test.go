@@ -94,12 +94,13 @@ func (e *env) start(ctx context.Context) error {
 		"--horizontal-pod-autoscaler-initial-readiness-delay=1s",
 	}
 	members := lab.Members(len(allMembers()))
+	observers := []string{"system:serviceaccounts:" + observerNamespace}
 	for i := range members {
-		members[i].ControllerManagerArgs = quick
+		members[i].ControllerManagerArgs, members[i].Recorded = quick, observers
 	}
 	l, err := lab.Up(ctx, lab.Options{
 		Dir:              filepath.Join(e.dir, fixture.LabDir),
-		Hub:              lab.Hub{Workloads: true, ControllerManagerArgs: quick},
+		Hub:              lab.Hub{Workloads: true, ControllerManagerArgs: quick, Recorded: observers},
 		Members:          members,
 		MetricResolution: period,
 		Log:              os.Stderr,

@@ -34,17 +34,23 @@ func TestAdversaries(t *testing.T) {
 			})
 		}
 	}
-	t.Run("members together", func(t *testing.T) {
-		s.under(t, time.Minute, s.allOfThem)
-	})
-	t.Run("tenant", func(t *testing.T) {
-		s.under(t, time.Minute, func() func() { return s.tenant(t) })
-	})
-	t.Run("on and off", s.turns)
-	t.Run("registrar", func(t *testing.T) {
-		s.under(t, time.Minute, func() func() { return s.registrar(t) })
-	})
+	for _, a := range []struct {
+		name   string
+		harass func(*testing.T) (end func())
+	}{
+		{"members together", func(*testing.T) func() { return s.allOfThem() }},
+		{"tenant", s.tenant},
+		{"registrar", s.registrar},
+	} {
+		t.Run(a.name, func(t *testing.T) {
+			s.under(t, time.Minute, func() func() { return a.harass(t) })
+		})
+		t.Run(a.name+"/on and off", func(t *testing.T) {
+			s.turns(t, func() func() { return a.harass(t) })
+		})
+	}
 	t.Run("registrar/others scale in", s.scalesIn)
+	s.compare(t)
 }
 
 // together ends all of them.

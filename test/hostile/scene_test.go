@@ -65,6 +65,7 @@ type scene struct {
 	series   map[string][]truth.Series
 	stolen   *spy // where redirects lead to
 	trespass *spy // in the vault
+	costs    []comparison
 }
 
 func newScene(t *testing.T) *scene {

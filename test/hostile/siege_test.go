@@ -20,7 +20,7 @@ func (s *scene) settled(t *testing.T) {
 	t.Helper()
 	err := fixture.Await(t.Context(), patience, func(ctx context.Context) error {
 		for _, u := range s.users() {
-			if j := u.ask(ctx); j.Verdict != truth.Right {
+			if j, _ := u.ask(ctx); j.Verdict != truth.Right {
 				return fmt.Errorf("%s: %s: %.600s", u.name, j.Verdict, j.Because)
 			}
 		}
@@ -35,6 +35,10 @@ func (s *scene) settled(t *testing.T) {
 // begins, and returns what ends it.
 func (s *scene) under(t *testing.T, atLeast time.Duration, harass func() (end func())) {
 	t.Helper()
+	var off cost
+	if !testing.Short() {
+		off = s.passing(t, turn/2)
+	}
 	before := s.uses(t)
 	for _, p := range s.programs {
 		if err := p.PID.ResetPeak(); err != nil {
@@ -48,9 +52,11 @@ func (s *scene) under(t *testing.T, atLeast time.Duration, harass func() (end fu
 	if err := measure.Pass(t.Context(), atLeast-time.Since(begin)); err != nil {
 		t.Fatal(err)
 	}
-	after := s.uses(t)
+	after, took := s.uses(t), time.Since(begin)
 	relieve()
 	j := end()
+	on := costOf(before, after, took, j)
+	s.costs = append(s.costs, comparison{t.Name(), off, on})
 	s.unharmed(t, j)
 	s.stood(t)
 	for _, seen := range slices.Concat(s.stolen.take(), s.trespass.take()) {
@@ -64,12 +70,11 @@ func (s *scene) under(t *testing.T, atLeast time.Duration, harass func() (end fu
 		if after[i].peak >= limit {
 			t.Errorf("%s took %d MiB of memory, and its limit is %d", p.name, after[i].peak>>20, limit>>20)
 		}
-		cpu := float64(after[i].cpu-before[i].cpu) / float64(time.Since(begin))
-		t.Logf("%s: %.2f cores; at most %d MiB; %v goroutines, %v connections", p.name, cpu, after[i].peak>>20, after[i].goroutines,
+		t.Logf("%s: %.2f cores; at most %d MiB; %v goroutines, %v connections", p.name, on.cores[i], after[i].peak>>20, after[i].goroutines,
 			after[i].sockets)
 	}
 	latencies := j.latencies()
-	t.Logf("%d answers; p50 %.0f ms, p99 %.0f ms", len(latencies), latencies.Quantile(0.5), latencies.Quantile(0.99))
+	t.Logf("%d answers; p50 %.0f ms, p99 %.0f ms", len(latencies), latencies.Quantile(0.5), on.p99)
 	if testing.Short() {
 		return // what was asked is kept for minutes
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 )
 
@@ -36,9 +37,11 @@ func (s *scene) tenant(t *testing.T) (end func()) {
 	var busy sync.WaitGroup
 	flood := func(each func(n int)) {
 		busy.Go(func() {
-			for n := 0; ctx.Err() == nil; n++ {
-				each(n)
-			}
+			measure.InIdleTime(func() {
+				for n := 0; ctx.Err() == nil; n++ {
+					each(n)
+				}
+			})
 		})
 	}
 	for i := range askers {

@@ -32,7 +32,8 @@ import (
 // user asks one thing again and again.
 type user struct {
 	name string
-	ask  func(context.Context) truth.Judgement
+	// ask also returns how long the answer took, without the time that judging it takes.
+	ask func(context.Context) (truth.Judgement, time.Duration)
 }
 
 // observation is one answer to a user, and how long it took.
@@ -71,7 +72,7 @@ func (j *journal) latencies() (all measure.Samples) {
 // users are those of shop and bank.
 func (s *scene) users() []user {
 	everything, web := labels.Everything(), labels.SelectorFromSet(labels.Set{"app": "web"})
-	list := func(namespace, accept string, selector labels.Selector) func(context.Context) truth.Judgement {
+	list := func(namespace, accept string, selector labels.Selector) func(context.Context) (truth.Judgement, time.Duration) {
 		path := "/apis/metrics.k8s.io/v1beta1/namespaces/" + namespace + "/pods?labelSelector=" + url.QueryEscape(selector.String())
 		return s.asking(path, accept, func(a truth.Answer) truth.Judgement {
 			return s.judge.Usage(truth.Asked{Namespace: namespace, Selector: selector}, a)
@@ -101,12 +102,13 @@ func (s *scene) users() []user {
 }
 
 // asking asks the adapter, as the hub does when it passes questions on.
-func (s *scene) asking(path, accept string, judge func(truth.Answer) truth.Judgement) func(context.Context) truth.Judgement {
-	return func(ctx context.Context) truth.Judgement {
+func (s *scene) asking(path, accept string, judge func(truth.Answer) truth.Judgement) func(context.Context) (truth.Judgement,
+	time.Duration) {
+	return func(ctx context.Context) (truth.Judgement, time.Duration) {
 		a := truth.Answer{Begin: time.Now()}
 		a.Code, a.Header, a.Body, a.Err = get(ctx, s.adapter.Client, s.adapter.URL+path, accept)
 		a.End = time.Now()
-		return judge(a)
+		return judge(a), a.End.Sub(a.Begin)
 	}
 }
 
@@ -126,7 +128,13 @@ func get(ctx context.Context, client http.RoundTripper, url, accept string) (cod
 }
 
 // admit has the webhook judge a FederatedHPA of the shop, which is sound.
-func (s *scene) admit(ctx context.Context) truth.Judgement {
+func (s *scene) admit(ctx context.Context) (truth.Judgement, time.Duration) {
+	begin := time.Now()
+	judged := s.admitted(ctx)
+	return judged, time.Since(begin)
+}
+
+func (s *scene) admitted(ctx context.Context) truth.Judgement {
 	o := autoscaler("web", many)
 	o.Namespace = shop
 	for _, path := range []string{"/mutate-federatedhpa", "/validate-federatedhpa"} {
@@ -192,11 +200,10 @@ func (s *scene) watching(ctx context.Context) (end func() *journal) {
 	for _, u := range s.users() {
 		asking.Go(func() {
 			for measure.Pass(ctx, pause) == nil {
-				begin := time.Now()
 				patient, done := context.WithTimeout(context.WithoutCancel(ctx), 5*deadline) // the last one is waited for too
-				judged := u.ask(patient)
+				judged, took := u.ask(patient)
 				done()
-				j.add(observation{u.name, time.Since(begin), judged})
+				j.add(observation{u.name, took, judged})
 			}
 		})
 	}

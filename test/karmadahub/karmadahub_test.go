@@ -26,6 +26,8 @@ func TestKarmada(t *testing.T) {
 		{"duplicated", (*stage).wholeInEach},
 		{"distributed", (*stage).distributed},
 		{"reinstalled", (*stage).reinstalled},
+		{"reapplied", (*stage).reapplied},
+		{"switched", (*stage).switched},
 		{"beside", (*stage).besideKarmada},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.test(e.stage(t, tc.name)) })
@@ -118,21 +120,7 @@ const (
 // Karmada's installer runs again, and brings its kinds and its webhooks back: autoscalers that are written then lose what Karmada
 // does not know. Nobody is scaled in, and no autoscaler of a member ends.
 func (s *stage) reinstalled() {
-	const split, replicas = "member1 2-4, member2 2-4, member3 2-4", "member1 2, member2 2, member3 2"
-	spec := "minReplicas: 6, maxReplicas: 12, metrics: [" + byCPU + "]" // which Karmada's webhook admits
-	s.uses("50m")                                                       // half of what a Pod requests
-	s.feed(webOf(2, retained) + propagated(duplicated, allMembers()...))
-	s.runs(replicas)
-	s.feed(autoscalerOf(spec + ", " + equally))
-	s.eventually("the bounds are divided", func(ctx context.Context) error { return s.isSplit(ctx, split) })
-	central := s.stage(s.t, s.ns+"-central")
-	central.queue("60")
-	central.feed(webOf(6, "") + propagated(dividedEqually(allMembers()...), allMembers()...))
-	central.feed(autoscalerOf("minReplicas: 3, maxReplicas: 12, metrics: [" + central.byQueue() + "]"))
-	central.comes("it has seen the queue", isIn(v1alpha1.StateActive))
-	const spread = "hub 6, member1 2, member2 2, member3 2"
-	central.runs(spread)
-
+	r := s.atRest()
 	s.reinstall()
 	s.ask("annotate", "federatedhpa", "web", "somebody=was-here")
 	if err := s.takeKinds(s.t.Context()); err != nil {
@@ -150,19 +138,51 @@ func (s *stage) reinstalled() {
 	if !testing.Short() {
 		kept += doubted
 	}
-	s.lasts(kept, "all stays as it was, under the next leader too", func(ctx context.Context) error {
-		if err := s.isSplit(ctx, split); err != nil {
-			return err
-		}
-		if err := s.isRunning(ctx, replicas); err != nil {
-			return err
-		}
-		return central.isRunning(ctx, spread)
-	})
-	s.feed(autoscalerOf(spec + ", " + equally))
+	s.lasts(kept, "all stays as it was, under the next leader too", r.unchanged)
+	s.feed(autoscalerOf(r.spec))
 	s.comes("it is distributed again", isIn(v1alpha1.StateActive), says("AbleToScale=True/ReadyForNewScale"))
-	central.queue("90")
-	central.runs("hub 9, member1 3, member2 3, member3 3")
+	r.central.queue("90")
+	r.central.runs("hub 9, member1 3, member2 3, member3 3")
+}
+
+// resting is an autoscaler of each mode that nobody has a reason to scale: the stage's own is in distributed mode.
+type resting struct {
+	*stage
+	spec    string
+	central *stage
+}
+
+const (
+	splitAtRest   = "member1 2-4, member2 2-4, member3 2-4"
+	membersAtRest = "member1 2, member2 2, member3 2"
+)
+
+func (s *stage) atRest() *resting {
+	r := &resting{stage: s, central: s.stage(s.t, s.ns+"-central")}
+	r.spec = "minReplicas: 6, maxReplicas: 12, metrics: [" + byCPU + "], " + equally // whose metrics Karmada's webhook admits
+	s.uses("50m")                                                                    // half of what a Pod requests
+	s.feed(webOf(2, retained) + propagated(duplicated, allMembers()...))
+	s.runs(membersAtRest)
+	s.feed(autoscalerOf(r.spec))
+	s.eventually("the bounds are divided", func(ctx context.Context) error { return s.isSplit(ctx, splitAtRest) })
+	c := r.central
+	c.queue("60")
+	c.feed(webOf(6, "") + propagated(dividedEqually(allMembers()...), allMembers()...))
+	c.feed(autoscalerOf("minReplicas: 3, maxReplicas: 12, metrics: [" + c.byQueue() + "]"))
+	c.comes("it has seen the queue", isIn(v1alpha1.StateActive))
+	c.runs("hub 6, " + membersAtRest)
+	return r
+}
+
+// unchanged reports whether nobody was scaled, and no bounds of members were changed.
+func (r *resting) unchanged(ctx context.Context) error {
+	if err := r.isSplit(ctx, splitAtRest); err != nil {
+		return err
+	}
+	if err := r.isRunning(ctx, membersAtRest); err != nil {
+		return err
+	}
+	return r.central.isRunning(ctx, "hub 6, "+membersAtRest)
 }
 
 // reinstall applies what Karmada's installer does, and returns when our controllers have seen it.
@@ -212,16 +232,24 @@ func (s *stage) besideKarmada() {
 // lasts checks again and again for a while.
 func (s *stage) lasts(d time.Duration, what string, check func(context.Context) error) {
 	s.t.Helper()
-	end := time.After(d)
+	ctx, cancel := context.WithTimeout(s.t.Context(), d)
+	defer cancel()
+	if err := holds(ctx, check); err != nil {
+		s.t.Fatalf("%s: %s: %v", s.ns, what, err)
+	}
+}
+
+// holds checks again and again until ctx ends, or a check fails. One that was cut off did not fail.
+func holds(ctx context.Context, check func(context.Context) error) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if err := check(s.t.Context()); err != nil {
-			s.t.Fatalf("%s: %s: %v", s.ns, what, err)
+		if err := check(ctx); err != nil && ctx.Err() == nil {
+			return err
 		}
 		select {
-		case <-end:
-			return
+		case <-ctx.Done():
+			return nil
 		case <-tick.C:
 		}
 	}

@@ -2,7 +2,7 @@
 
 // Package karmadahub_test runs the built programs on a hub that is a real Karmada control plane: Karmada's own kinds, webhooks,
 // scheduler and controllers propagate what the programs scale. Two members joined in Push mode and one in Pull mode; nothing
-// else registers them. The hub gets what docs/install.md has people apply to it.
+// else registers them. The hub gets what docs/karmada.md has people apply to it.
 //
 // Without Karmada's programs the tests are skipped: building them takes minutes.
 package karmadahub_test
@@ -40,6 +40,7 @@ const pullMember = "member3"
 type env struct {
 	*fixture.Fleet
 	front       *fixture.Front // of the webhook
+	adapter     *fixture.Adapter
 	controllers *fixture.Controllers
 	clients     map[string]kubernetes.Interface // by cluster
 	hub         dynamic.Interface
@@ -82,7 +83,7 @@ func setUp(ctx context.Context, dir string) (*env, error) {
 	l, err := lab.Up(ctx, lab.Options{
 		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr, MetricResolution: 10 * time.Second, Members: members,
 		Karmada: &lab.Karmada{ControllerManagerArgs: []string{
-			"--controllers=-federatedHorizontalPodAutoscaler,-cronFederatedHorizontalPodAutoscaler", // docs/install.md, step 4
+			"--controllers=-federatedHorizontalPodAutoscaler,-cronFederatedHorizontalPodAutoscaler", // docs/karmada.md, "Controllers"
 		}},
 	})
 	if err != nil {
@@ -95,7 +96,7 @@ func setUp(ctx context.Context, dir string) (*env, error) {
 	return e, nil
 }
 
-// raise installs the programs as docs/install.md has people do it.
+// raise installs the programs as docs/karmada.md has people do it.
 func (e *env) raise(ctx context.Context, l *lab.Lab, programs map[string]string) (err error) {
 	if e.Fleet, err = fixture.New(l, programs["metrics-adapter"]); err != nil {
 		return err
@@ -127,7 +128,7 @@ func (e *env) raise(ctx context.Context, l *lab.Lab, programs map[string]string)
 	return err
 }
 
-// takeKinds takes FederatedHPA and CronFederatedHPA from Karmada: steps 1 and 2 of docs/install.md, "On Karmada". It is what
+// takeKinds takes FederatedHPA and CronFederatedHPA from Karmada: docs/karmada.md, "Kinds and webhook". It is what
 // people do again after an upgrade of Karmada.
 func (e *env) takeKinds(ctx context.Context) error {
 	for configuration, entries := range map[string][]string{
@@ -159,11 +160,11 @@ func (e *env) startAdapter(ctx context.Context) error {
 	if _, err := e.Feed(ctx, strings.ReplaceAll(said.Stdout, there, here), "apply", "-f", "-"); err != nil {
 		return err
 	}
-	adapter, err := e.StartAdapter(ctx, e.Hub(), "metrics-adapter", "--member-probe-period=2s")
+	e.adapter, err = e.StartAdapter(ctx, e.Hub(), "metrics-adapter", "--member-probe-period=2s", "--apiservice-check-period=5s")
 	if err != nil {
 		return err
 	}
-	_, err = e.TakeOver(ctx, adapter)
+	_, err = e.TakeOver(ctx, e.adapter)
 	return err
 }
 

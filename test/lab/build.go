@@ -28,6 +28,11 @@ func BuildNodes(ctx context.Context, log io.Writer) (dir string, err error) {
 	return build.Programs(ctx, build.Nodes(), log)
 }
 
+// Compile builds programs of this checkout, by their folders in cmd/, into dir. The log shows how far it is.
+func Compile(ctx context.Context, dir string, log io.Writer, programs ...string) error {
+	return build.Ours(ctx, dir, log, programs...)
+}
+
 // programPath returns the program of that name: from $KUBEBUILDER_ASSETS where
 // it is there, otherwise one that Build made.
 func programPath(built, name string) string {

@@ -20,6 +20,19 @@ func (l *Lab) InstallKarmada(ctx context.Context) error {
 	return l.installKarmadaWebhooks(ctx)
 }
 
+// InstallKarmadaMetricsAPIs applies what Karmada's installers apply for its metrics adapter, which does not run here: APIServices of
+// metrics.k8s.io/v1beta1 and custom.metrics.k8s.io, which lead to the Service of [KarmadaMetricsAdapter].
+func (l *Lab) InstallKarmadaMetricsAPIs(ctx context.Context) error {
+	manifests, err := os.ReadFile(filepath.Join(l.state.Karmada.Files, "artifacts/deploy/karmada-metrics-adapter-apiservice.yaml"))
+	if err != nil {
+		return fmt.Errorf("reading the APIServices of Karmada: %w", err)
+	}
+	return l.applyKarmada(ctx, string(manifests))
+}
+
+// KarmadaMetricsAdapter is the Service of Karmada's metrics adapter: namespace and name.
+const KarmadaMetricsAdapter = karmadaSystem + "/karmada-metrics-adapter"
+
 func (l *Lab) installKarmadaKinds(ctx context.Context) error {
 	kinds := l.Kubectl(ctx, "kustomize", filepath.Join(l.state.Karmada.Files, "charts/karmada/_crds"))
 	manifests, err := kinds.Output()

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/fleetscale/fleetscale/test/lab/internal/build"
 	"github.com/fleetscale/fleetscale/test/lab/internal/process"
 )
 
@@ -25,7 +26,7 @@ import (
 //
 // The lab ends with this process, however that ends, unless Release was called.
 func Up(ctx context.Context, o Options) (*Lab, error) {
-	l, o, err := begin(ctx, o)
+	l, o, err := begin(ctx, o, build.Clusters())
 	if err != nil {
 		return nil, err
 	}
@@ -35,19 +36,19 @@ func Up(ctx context.Context, o Options) (*Lab, error) {
 	return l, nil
 }
 
-// Bare starts a lab without clusters, in which programs run that need none: a moment instead of half a minute. There is
-// no Hub to ask for.
+// Bare starts a lab without clusters, in which programs run that need none: a moment instead of half a minute, and nothing of
+// Kubernetes is built. There is no Hub to ask for, and no kubectl.
 func Bare(ctx context.Context, dir string, log io.Writer) (*Lab, error) {
-	l, _, err := begin(ctx, Options{Dir: dir, Log: log})
+	l, _, err := begin(ctx, Options{Dir: dir, Log: log}, build.Keeper())
 	return l, err
 }
 
-func begin(ctx context.Context, o Options) (*Lab, Options, error) {
+func begin(ctx context.Context, o Options, needed build.Group) (*Lab, Options, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, o, err
 	}
-	programs, err := Build(ctx, o.Log)
+	programs, err := build.Programs(ctx, needed, o.Log)
 	if err != nil {
 		return nil, o, err
 	}

@@ -55,7 +55,7 @@ func TestPlacementDecisions(t *testing.T) {
 	encoded := base64.StdEncoding.EncodeToString([]byte(token))
 	e.feed(t, clusterProfile+fmt.Sprintf(profileSecret, "east", "token", encoded))
 	e.ask(t, append([]string{"patch", "--subresource=status", "--type=merge", "-p",
-		e.profileStatus(t, "secretreader", map[string]any{"clusterName": "east"})}, profileObject...)...)
+		profileStatus(t, "secretreader", map[string]any{"clusterName": "east"}, e.member.URL, e.ca(t))}, profileObject...)...)
 	p := e.start(t, fixture.ControllersAccount, registration.Write, "--sources=secret,clusterprofile", "--clusterprofile-namespaces=inventory")
 	p.registered(t, "clusterprofile.inventory.east=Duplicate", "secret.east=Ready")
 

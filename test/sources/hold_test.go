@@ -40,6 +40,8 @@ func (e *env) hold(t *testing.T, p project) {
 	t.Cleanup(func() { _, _ = e.Ask(afterwards(t), append([]string{"delete", "--ignore-not-found"}, p.object...)...) })
 	for _, program := range []*program{reads, writes} {
 		program.registered(t, p.registration+"=Ready")
+		// Nobody is established before.
+		memberstest.Eventually(t, "<nil>", func() string { return fmt.Sprint(program.Settled()) })
 	}
 	m := writes.only(t)
 	memberstest.Eventually(t, "web-0", func() string { return writes.runs(t, m) })

@@ -59,12 +59,28 @@ func run(ctx context.Context, out io.Writer, root string) error {
 
 type module struct{ name, dir string }
 
-// linked are the modules of all packages that the programs of a module are made of, but for itself.
+// linked are the modules of all packages that the programs of a module are made of, on whatever system, but for itself.
 func linked(ctx context.Context, root string) ([]module, error) {
+	var all []module
+	for _, system := range []string{"linux", "darwin", "windows"} { // for which make dist builds them
+		found, err := linkedOn(ctx, root, system)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found {
+			if !slices.Contains(all, m) {
+				all = append(all, m)
+			}
+		}
+	}
+	return all, nil
+}
+
+func linkedOn(ctx context.Context, root, system string) ([]module, error) {
 	const format = "{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}}\t{{.Dir}}{{end}}{{end}}"
 	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f", format, "./cmd/...")
 	list.Dir = root
-	list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux") // as deploy/Dockerfile builds them
+	list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system)
 	var stderr bytes.Buffer
 	list.Stderr = &stderr
 	text, err := list.Output()

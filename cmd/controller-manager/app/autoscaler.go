@@ -6,7 +6,6 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/central"
@@ -19,17 +18,17 @@ import (
 // sweepTimeouts is how many member timeouts the sweeping of one cluster may take.
 const sweepTimeouts = 6
 
-// addAutoscaler adds the controller of FederatedHPAs, and what removes what their deletions left behind.
+// addAutoscaler adds the controller of FederatedHPAs, and what removes what their deletions left behind, unless the program only observes.
 func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 	fleet := &sight.Reader{Reader: *p.fleet, Clock: clock.RealClock{}}
-	recorder := record.New(manager.GetClient(), manager.GetEventRecorder(program))
+	recorder := record.New(p.client, p.events)
 	reconciler := federatedhpa.New(federatedhpa.Options{
-		Hub:      manager.GetClient(),
-		Live:     manager.GetAPIReader(),
+		Hub:      p.client,
+		Live:     p.live,
 		Recorder: recorder,
 		Central: central.New(central.Options{
-			Hub:              manager.GetClient(),
-			Live:             manager.GetAPIReader(),
+			Hub:              p.client,
+			Live:             p.live,
 			Scales:           p.scales,
 			Mapper:           manager.GetRESTMapper(),
 			Fleet:            fleet,
@@ -37,10 +36,10 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 			Ask:              p.metrics,
 			PropagationGrace: o.Autoscale.PropagationGrace,
 			Decision:         o.Autoscale.Decision,
-			Metrics:          central.NewMetrics(ctrlmetrics.Registry),
+			Metrics:          p.told.central,
 		}),
 		Distributed: distributed.New(distributed.Options{
-			Live:            manager.GetAPIReader(),
+			Live:            p.live,
 			Fleet:           fleet,
 			Recorder:        recorder,
 			Ask:             p.metrics,
@@ -52,18 +51,24 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 			CreateWorkloads: o.Autoscale.CreateWorkloads,
 			Window:          o.Autoscale.Decision.StabilizationWindow,
 			Tolerance:       o.Autoscale.Decision.Tolerance,
-			Metrics:         distributed.NewMetrics(ctrlmetrics.Registry),
+			Metrics:         p.told.distributed,
 		}),
 		Hold:       p.holdFleet,
 		SyncPeriod: o.Autoscale.SyncPeriod,
 		Clock:      clock.RealClock{},
-		Losses:     p.losses,
+		Losses:     p.told.losses,
+		Metrics:    p.told.objects,
+		MostShown:  o.Serving.MetricsPerObject,
+		Observes:   o.Observing.Observe,
 	})
 	if err := reconciler.SetUp(manager, o.Autoscale.Syncs, o.Hub.Timeout); err != nil {
 		return err
 	}
+	if o.Observing.Observe {
+		return readyWhen(manager, "federatedhpas-known", p.synced)
+	}
 	sweeper := leftovers.New(leftovers.Options{
-		Hub: manager.GetClient(), Live: manager.GetAPIReader(), ID: p.hub.get, Fleet: p.fleet.Fleet, Selection: &fleet.Reader,
+		Hub: p.client, Live: p.live, ID: p.hub.get, Fleet: p.fleet.Fleet, Selection: &fleet.Reader,
 		Hold:    p.holdSweeps,
 		Timeout: sweepTimeouts * o.Members.Timeout, Clock: clock.RealClock{},
 	})

@@ -20,7 +20,7 @@ const help = `The controller-manager reconciles the autoscalers of a fleet:
   CronFederatedHPA                 sets the replicas of a workload, or the bounds of an autoscaler, at given times
 
 It watches the hub and the members, and writes to both. One of its replicas is the leader, the others stand by;
-all state is in the status of the objects.`
+all state is in the status of the objects. With --observe it decides, and writes nothing anywhere.`
 
 // NewCommand is the program. ctx ends it.
 func NewCommand(ctx context.Context) *cobra.Command {

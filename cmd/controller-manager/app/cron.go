@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/scale"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 )
@@ -18,17 +17,19 @@ import (
 // addCron adds the controller of CronFederatedHPAs.
 func addCron(manager ctrl.Manager, p *parts, o *Options) error {
 	reconciler := cronfederatedhpa.New(cronfederatedhpa.Options{
-		Hub:              manager.GetClient(),
-		Live:             manager.GetAPIReader(),
+		Hub:              p.client,
+		Live:             p.live,
 		Scales:           p.scales,
 		Mapper:           manager.GetRESTMapper(),
 		Fleet:            p.fleet,
 		TimeZone:         o.Cron.TimeZone,
 		Hold:             p.hold,
 		Clock:            clock.RealClock{},
-		Events:           manager.GetEventRecorder(program),
+		Events:           p.events,
+		Observes:         o.Observing.Observe,
 		PropagationGrace: o.Autoscale.PropagationGrace,
-		Metrics:          cronfederatedhpa.NewMetrics(ctrlmetrics.Registry),
+		Metrics:          p.told.cron,
+		Losses:           p.told.losses,
 	})
 	if err := reconciler.SetUp(manager, o.Cron.Syncs, o.Hub.Timeout); err != nil {
 		return err

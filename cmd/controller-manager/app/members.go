@@ -14,9 +14,10 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	clientrecord "k8s.io/client-go/tools/record"
 	ctrl "sigs.k8s.io/controller-runtime"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
+	"github.com/fleetscale/fleetscale/pkg/controllers/tokens"
+	"github.com/fleetscale/fleetscale/pkg/grants"
 	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
@@ -46,7 +47,7 @@ func addMembers(manager ctrl.Manager, o *Options, registry *member.Registry) (*w
 }
 
 // addRegistry adds what knows the members. A replica that waits to become leader knows them too.
-func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
+func addRegistry(manager ctrl.Manager, told *Metrics, o *Options) (*member.Registry, error) {
 	hub, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read registrations: %w", err)
@@ -55,19 +56,45 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read registrations: %w", err)
 	}
-	broadcaster := clientrecord.NewBroadcaster()
+	way, err := command.HubEndpoint(manager.GetConfig())
+	if err != nil {
+		return nil, fmt.Errorf("preparing to reach members through the hub: %w", err)
+	}
+	needs, err := grants.NeededByControllerManager(o.Observing.Observe, o.Namespaces.Scope().Names())
+	if err != nil {
+		return nil, err
+	}
 	options := o.Members.Registry(member.Options{
 		Hub:           hub,
 		HubDynamic:    hubDynamic,
-		Registrations: registration.Options{Access: registration.Write, WriteNamespace: o.WriteNamespace},
-		Connections:   connection.Options{UserAgent: manager.GetConfig().UserAgent},
-		Recorder:      broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program}),
-		Metrics:       member.NewMetrics(ctrlmetrics.Registry),
+		Needs:         needs,
+		Registrations: registration.Options{Access: registration.Write, WriteNamespace: o.WriteNamespace, Hub: way},
+		Connections:   connection.Options{UserAgent: manager.GetConfig().UserAgent, ReadOnly: o.Observing.Observe},
+		Metrics:       told.members,
 	})
+	var registry *member.Registry
+	if o.Observing.Observe {
+		registry = member.New(options)
+		err = manager.Add(everywhere(registry.Run))
+	} else {
+		registry, err = addWritingRegistry(manager, told.tokens, o, options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return registry, manager.AddReadyzCheck("members-known",
+		command.ReadyCheck("members-known", func(*http.Request) error { return registry.Settled() }))
+}
+
+// addWritingRegistry adds the registry, and what writes to the hub for it: Events of registrations; and, by the leader, who is established
+// as which cluster, new tokens, and what it sees of the members.
+func addWritingRegistry(manager ctrl.Manager, renewals *tokens.Metrics, o *Options, options member.Options) (*member.Registry, error) {
+	broadcaster := clientrecord.NewBroadcaster()
+	options.Recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program})
 	registry := member.New(options)
-	err = manager.Add(everywhere(func(ctx context.Context) error {
+	err := manager.Add(everywhere(func(ctx context.Context) error {
 		defer broadcaster.Shutdown()
-		broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: hub.CoreV1().Events("")})
+		broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: options.Hub.CoreV1().Events("")})
 		return registry.Run(ctx)
 	}))
 	if err != nil {
@@ -76,16 +103,13 @@ func addRegistry(manager ctrl.Manager, o *Options) (*member.Registry, error) {
 	if err := manager.Add(leading(registry.Record)); err != nil {
 		return nil, err
 	}
-	tokenExpiries, err := addTokens(manager, registry, options, o.Hub.Timeout)
+	tokenExpiries, err := addTokens(manager, registry, renewals, options, o.Hub.Timeout)
 	if err != nil {
 		return nil, err
 	}
 	publisher := memberview.NewPublisher(memberview.Options{
-		Hub: hub, HubDynamic: hubDynamic, Namespace: options.Namespace, Fleet: registry, Expiries: tokenExpiries, Timeout: o.Members.Timeout,
+		Hub: options.Hub, HubDynamic: options.HubDynamic, Namespace: options.Namespace, Fleet: registry, Expiries: tokenExpiries,
+		Timeout: o.Members.Timeout,
 	})
-	if err := manager.Add(leading(publisher.Run)); err != nil {
-		return nil, err
-	}
-	return registry, manager.AddReadyzCheck("members-known",
-		command.ReadyCheck("members-known", func(*http.Request) error { return registry.Settled() }))
+	return registry, manager.Add(leading(publisher.Run))
 }

@@ -12,7 +12,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/multidim"
@@ -106,9 +105,11 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 	store := history.New(struct {
 		client.Reader
 		client.Writer
-	}{manager.GetAPIReader(), manager.GetClient()}, o.Multidim.SavePeriod)
-	if err := manager.Add(ctrlmanager.RunnableFunc(store.Run)); err != nil {
-		return err
+	}{p.live, p.client}, o.Multidim.SavePeriod)
+	if !o.Observing.Observe { // else what is learned ends with the program
+		if err := manager.Add(ctrlmanager.RunnableFunc(store.Run)); err != nil {
+			return err
+		}
 	}
 	hub, err := workload.NewHub(manager.GetConfig(), manager.GetHTTPClient(), o.Hub.Timeout, o.Namespaces.Scope())
 	if err != nil {
@@ -118,8 +119,8 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 		return err
 	}
 	reconciler := multidim.New(multidim.Options{
-		Hub:     manager.GetClient(),
-		Live:    manager.GetAPIReader(),
+		Hub:     p.client,
+		Live:    p.live,
 		Scales:  p.scales,
 		Fleet:   p.fleet,
 		VPAs:    hub,
@@ -134,10 +135,12 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 			Price:          sizes.Price{Core: o.Multidim.PriceCPUHour, GiB: o.Multidim.PriceGiBHour},
 			ResizeDeferred: o.Multidim.ResizeDeferred, ResizeTimeout: o.Multidim.ResizeTimeout,
 		},
-		Rates:   o.Multidim.Rates,
-		Clock:   clock.RealClock{},
-		Events:  manager.GetEventRecorder(program),
-		Metrics: multidim.NewMetrics(ctrlmetrics.Registry),
+		Rates:     o.Multidim.Rates,
+		Clock:     clock.RealClock{},
+		Events:    p.events,
+		Metrics:   p.told.multidim,
+		MostShown: o.Serving.MetricsPerObject,
+		Observes:  o.Observing.Observe,
 	})
 	if err := reconciler.SetUp(manager, o.Multidim.Syncs, o.Hub.Timeout); err != nil {
 		return err

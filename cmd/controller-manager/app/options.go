@@ -36,6 +36,7 @@ type Options struct {
 	Autoscale          AutoscaleOptions
 	Cron               CronOptions
 	Multidim           MultidimOptions
+	Observing          ObserveOptions
 	Serving            ServingOptions
 	Logging            *logs.Options
 }
@@ -84,8 +85,10 @@ type CronOptions struct {
 type ServingOptions struct {
 	MetricsBindAddress              string
 	MetricsCertFile, MetricsKeyFile string
-	HealthProbesBindAddress         string
-	ProfilingBindAddress            string
+	// MetricsPerObject is how many autoscalers of a kind have metrics of their own.
+	MetricsPerObject        int
+	HealthProbesBindAddress string
+	ProfilingBindAddress    string
 }
 
 // NewOptions returns the defaults. They are stated nowhere else.
@@ -108,9 +111,9 @@ func NewOptions() *Options {
 			},
 		},
 		Cron:     CronOptions{TimeZone: cmp.Or(os.Getenv("TZ"), "UTC"), Syncs: 10},
-		Multidim: newMultidimOptions(),
-		Serving:  ServingOptions{MetricsBindAddress: ":8443", HealthProbesBindAddress: ":8081", ProfilingBindAddress: "0"},
-		Logging:  logs.NewOptions(),
+		Multidim: newMultidimOptions(), Observing: ObserveOptions{BindAddress: "127.0.0.1:8082"},
+		Serving: ServingOptions{MetricsBindAddress: ":8443", MetricsPerObject: 1000, HealthProbesBindAddress: ":8081", ProfilingBindAddress: "0"},
+		Logging: logs.NewOptions(),
 	}
 }
 
@@ -130,6 +133,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Autoscale.addFlags(&sets)
 	o.Cron.addFlags(&sets)
 	o.Multidim.addFlags(&sets)
+	o.Observing.addFlags(&sets)
 	o.Serving.addFlags(&sets)
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
 	return sets
@@ -198,6 +202,9 @@ func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.StringVar(&o.MetricsCertFile, "metrics-tls-cert-file", o.MetricsCertFile, "Certificate (PEM) by which scrapers verify "+
 		"--metrics-bind-address, reloaded when it changes. Empty: a self-signed one, which they cannot verify.")
 	fs.StringVar(&o.MetricsKeyFile, "metrics-tls-private-key-file", o.MetricsKeyFile, "Key (PEM) of --metrics-tls-cert-file.")
+	fs.IntVar(&o.MetricsPerObject, "metrics-per-object", o.MetricsPerObject, "How many FederatedHPAs, and how many "+
+		"MultidimPodAutoscalers, have metrics of their own at most. That is some ten series for each, five for each of its clusters, and two "+
+		"for each of its metrics or containers.")
 	fs.StringVar(&o.HealthProbesBindAddress, "health-probe-bind-address", o.HealthProbesBindAddress,
 		"Address on which /healthz and /readyz are served over plain HTTP, without reasons. 0 disables them.")
 	fs.StringVar(&o.ProfilingBindAddress, "profiling-bind-address", o.ProfilingBindAddress,
@@ -215,6 +222,7 @@ func (o *Options) Validate() error {
 		command.When(o.Cron.Syncs < 1, "--concurrent-cronfederatedhpa-syncs: must be 1 or more, got %d", o.Cron.Syncs),
 		command.When(o.Hub.Timeout > 0 && o.Hub.Timeout < least, "--hub-timeout: must be %v or more with this --member-timeout, got %v", least,
 			o.Hub.Timeout),
+		command.When(o.Serving.MetricsPerObject < 0, "--metrics-per-object: must be 0 or more, got %d", o.Serving.MetricsPerObject),
 		command.When((o.Serving.MetricsCertFile == "") != (o.Serving.MetricsKeyFile == ""),
 			"--metrics-tls-cert-file and --metrics-tls-private-key-file: set both, or none"),
 		o.Members.Validate(),
@@ -224,6 +232,7 @@ func (o *Options) Validate() error {
 			"--placement-decisions: needs %s in --sources, which tells which clusters are meant", registration.ClusterProfileSource),
 		o.Autoscale.validate(),
 		o.Multidim.validate(),
+		o.Observing.validate(),
 	)
 }
 

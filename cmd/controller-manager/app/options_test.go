@@ -40,6 +40,9 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"namespaces of nobody": {[]string{"--namespaces=shop,shop", "--namespaces=kube-system"},
 			`--namespaces: nothing is scaled or sized in namespace "kube-system", nor in any other of Kubernetes or fleetscale: use another one` +
 				"\n--namespaces: names \"shop\" more than once"},
+		"observations for everybody": {[]string{"--observe", "--observations-bind-address=:8082"},
+			"--observations-bind-address: must be a port of a loopback address, such as 127.0.0.1:8082, or 0; got :8082"},
+		"fewer than no series": {[]string{"--metrics-per-object=-1"}, "--metrics-per-object: must be 0 or more, got -1"},
 		"half a certificate of the metrics": {[]string{"--metrics-tls-cert-file=x"},
 			"--metrics-tls-cert-file and --metrics-tls-private-key-file: set both, or none"},
 		"no such zone": {[]string{"--time-zone=Asia/Tokio"},

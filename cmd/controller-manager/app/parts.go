@@ -9,14 +9,14 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/scale"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
-	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/registration"
@@ -24,14 +24,20 @@ import (
 
 // parts are what the controllers share.
 type parts struct {
+	// client reads the hub's objects from a cache, and writes them; live reads from the hub itself. Where the program only observes,
+	// both show what it keeps.
+	client client.Client
+	live   client.Reader
+	events events.EventRecorder
+
 	scales  scale.ScalesGetter
 	fleet   *selection.Reader
 	metrics *hubmetrics.Client
+	// told is what the program tells of itself.
+	told *Metrics
 	// hold is why nothing may be done now; nil: something may.
 	hold func() error
 	hub  *hubIdentity
-	// losses tells of objects that have lost fields.
-	losses *served.Losses
 	// synced reports whether the hub has told all autoscalers.
 	synced func() bool
 }
@@ -47,12 +53,18 @@ func (p *parts) holdSweeps() error {
 	return p.holdFleet()
 }
 
-func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, error) {
+func newParts(ctx context.Context, manager ctrl.Manager, told *Metrics, o *Options) (*parts, error) {
 	scales, err := newScales(manager)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to scale: %w", err)
 	}
-	hold, err := addSchemaCheck(ctx, manager, o)
+	shared := &parts{client: manager.GetClient(), live: manager.GetAPIReader(), events: manager.GetEventRecorder(program)}
+	if o.Observing.Observe {
+		if err := shared.observe(manager, o); err != nil {
+			return nil, err
+		}
+	}
+	hold, err := addSchemaCheck(ctx, manager, told.schema, o)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +72,7 @@ func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, er
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read autoscalers of the hub, whose CRDs are in deploy/crds: %w", err)
 	}
-	registry, err := addRegistry(manager, o)
+	registry, err := addRegistry(manager, told, o)
 	if err != nil {
 		return nil, err
 	}
@@ -68,23 +80,23 @@ func newParts(ctx context.Context, manager ctrl.Manager, o *Options) (*parts, er
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := hubmetrics.New(manager.GetConfig(), manager.GetRESTMapper(), hubmetrics.NewMetrics(ctrlmetrics.Registry))
+	metrics, err := hubmetrics.New(manager.GetConfig(), manager.GetRESTMapper(), told.hub)
 	if err != nil {
 		return nil, err
 	}
 	fleet := &selection.Reader{
-		Fleet: members, Placements: placement.NewKarmada(manager.GetClient(), clock.RealClock{}), Timeout: o.Members.Timeout,
+		Fleet: members, Placements: placement.NewKarmada(shared.client, clock.RealClock{}), Timeout: o.Members.Timeout,
 	}
 	if o.PlacementDecisions {
-		fleet.Decisions = &placement.Decisions{Hub: manager.GetClient(), ClusterOf: clusterOf(registry)}
+		fleet.Decisions = &placement.Decisions{Hub: shared.client, ClusterOf: clusterOf(registry)}
 	}
 	hub, err := addHubIdentity(manager)
 	if err != nil {
 		return nil, err
 	}
-	return &parts{
-		scales: scales, fleet: fleet, metrics: metrics, hold: hold, hub: hub, losses: served.NewLosses(ctrlmetrics.Registry), synced: synced,
-	}, nil
+	shared.scales, shared.fleet, shared.metrics, shared.hold, shared.hub = scales, fleet, metrics, hold, hub
+	shared.told, shared.synced = told, synced
+	return shared, nil
 }
 
 // clusterOf tells which cluster a ClusterProfile stands for. One that registers none is called as if it were refused.

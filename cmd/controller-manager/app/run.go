@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,9 +27,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubstatus"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
+	"github.com/fleetscale/fleetscale/pkg/readonly"
 )
 
 const (
@@ -43,16 +45,20 @@ func run(ctx context.Context, o *Options) error {
 		return err
 	}
 	config.QPS = -1 // the hub knows best how much it can take, and says so
-	command.RegisterBuildInfo(ctrlmetrics.Registry)
+	if o.Observing.Observe {
+		if err := readOnly(config); err != nil {
+			return err
+		}
+	}
 	manager, err := newManager(config, o)
 	if err != nil {
 		return err
 	}
-	shared, err := newParts(ctx, manager, o)
+	shared, err := newParts(ctx, manager, NewMetrics(ctrlmetrics.Registry), o)
 	if err != nil {
 		return err
 	}
-	for _, add := range []func(ctrl.Manager, *parts, *Options) error{addCron, addAutoscaler, addMultidim} {
+	for _, add := range []func(ctrl.Manager, *parts, *Options) error{addCron, addAutoscaler, addMultidim, addWebhookWatch} {
 		if err := add(manager, shared, o); err != nil {
 			return err
 		}
@@ -60,9 +66,22 @@ func run(ctx context.Context, o *Options) error {
 	return manager.Start(ctx)
 }
 
+// readOnly has clients of the configuration send nothing but reads.
+func readOnly(config *rest.Config) error {
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return fmt.Errorf("reading the hub's address: %w", err)
+	}
+	path := strings.TrimRight(base.Path, "/")
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return readonly.Transport(path, next) })
+	return nil
+}
+
 func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{cronfederatedhpa.AddToScheme, federatedhpa.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		cronfederatedhpa.AddToScheme, federatedhpa.AddToScheme, admissionregistrationv1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("collecting the kinds: %w", err)
 		}
@@ -80,7 +99,7 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 		Metrics:                       command.MetricsServer(o.Serving.MetricsBindAddress, certificate),
 		HealthProbeBindAddress:        o.Serving.HealthProbesBindAddress,
 		PprofBindAddress:              o.Serving.ProfilingBindAddress,
-		LeaderElection:                o.Leader.Elect,
+		LeaderElection:                o.Leader.Elect && !o.Observing.Observe, // which takes writes, and any number may observe
 		LeaderElectionID:              lease,
 		LeaderElectionNamespace:       o.Leader.Namespace,
 		LeaseDuration:                 &o.Leader.LeaseDuration,
@@ -112,27 +131,19 @@ func metricsCertificate(o ServingOptions) (*certwatcher.CertWatcher, func(*tls.C
 }
 
 // slim drops from what is cached who wrote which field, but not who wrote an object's status, and when: nobody else should.
-// Nor does it of a FederatedHPA that may have lost fields, or of a MultidimPodAutoscaler for which others recommend: nothing else
-// tells. Of who restored fields it keeps that they did.
+// Nor does it of what may have lost fields, or of a MultidimPodAutoscaler for which others recommend: nothing else tells.
 func slim(object any) (any, error) {
-	switch o := object.(type) {
-	case *v1alpha1.FederatedHPA:
-		if served.MayBeCut(o) {
-			return object, nil
-		}
-	case *v1alpha1.MultidimPodAutoscaler:
-		if len(o.Spec.Recommenders) > 0 {
-			return object, nil
-		}
-	}
 	accessor, err := meta.Accessor(object)
 	if err != nil {
 		return object, nil // a tombstone
 	}
+	if m, is := object.(*v1alpha1.MultidimPodAutoscaler); is && len(m.Spec.Recommenders) > 0 || served.MayBeCut(accessor) {
+		return object, nil
+	}
 	fields := accessor.GetManagedFields()
 	var kept []metav1.ManagedFieldsEntry
 	for _, f := range fields {
-		if f.Subresource == "status" || record.ByRestorer(f) {
+		if f.Subresource == "status" {
 			f.FieldsV1 = nil
 			kept = append(kept, f)
 		}

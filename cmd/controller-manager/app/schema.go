@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/client-go/discovery"
 	ctrl "sigs.k8s.io/controller-runtime"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
@@ -20,8 +19,12 @@ import (
 // any time.
 const schemaPeriod = 15 * time.Second
 
-// addSchemaCheck adds what knows whether the hub serves our schema, and returns why nothing may be done now.
-func addSchemaCheck(ctx context.Context, manager ctrl.Manager, o *Options) (hold func() error, err error) {
+// addSchemaCheck adds what knows whether the hub serves our schema, and returns why nothing may be done now. Who only observes may do so
+// on a hub of another schema: what that lacks nobody could set, and nothing is lost.
+func addSchemaCheck(ctx context.Context, manager ctrl.Manager, metrics *served.Metrics, o *Options) (hold func() error, err error) {
+	if o.Observing.Observe {
+		return func() error { return nil }, nil
+	}
 	hub, err := discovery.NewDiscoveryClientForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read the hub's schema: %w", err)
@@ -30,7 +33,7 @@ func addSchemaCheck(ctx context.Context, manager ctrl.Manager, o *Options) (hold
 		Hub:     hub.OpenAPIV3WithContext(ctx),
 		Period:  schemaPeriod,
 		Timeout: o.Hub.Timeout,
-		Metrics: served.NewMetrics(ctrlmetrics.Registry),
+		Metrics: metrics,
 	})
 	if err := manager.Add(everywhere(func(ctx context.Context) error { checker.Run(ctx); return nil })); err != nil {
 		return nil, err

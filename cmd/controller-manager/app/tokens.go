@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/controllers/tokens"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
@@ -21,7 +20,8 @@ import (
 type expiries func() (map[string]time.Time, bool)
 
 // addTokens adds what renews the tokens of registration Secrets, if these register members.
-func addTokens(manager ctrl.Manager, registry *member.Registry, o member.Options, timeout time.Duration) (expiries, error) {
+func addTokens(manager ctrl.Manager, registry *member.Registry, metrics *tokens.Metrics, o member.Options, timeout time.Duration) (
+	expiries, error) {
 	if !slices.Contains(o.Registrations.Sources, registration.SecretSource) {
 		return func() (map[string]time.Time, bool) { return nil, true }, nil
 	}
@@ -38,7 +38,7 @@ func addTokens(manager ctrl.Manager, registry *member.Registry, o member.Options
 		Connections: o.Connections,
 		Clock:       clock.RealClock{},
 		Events:      o.Recorder,
-		Metrics:     tokens.NewMetrics(ctrlmetrics.Registry),
+		Metrics:     metrics,
 	})
 	return renewer.Expiries, manager.Add(leading(renewer.Run))
 }

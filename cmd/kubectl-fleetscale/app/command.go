@@ -38,5 +38,6 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.AddCommand(newJoinCommand(caller), newLeaveCommand(caller), newRotateCommand(caller), newStatusCommand(caller))
 	root.AddCommand(newExplainCommand(caller))
 	root.AddCommand(newWhatIfCommand(caller))
+	root.AddCommand(newDoctorCommand(caller))
 	return root
 }

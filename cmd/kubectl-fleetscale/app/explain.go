@@ -18,9 +18,9 @@ func newExplainCommand(caller *plugin.Caller) *cobra.Command {
 
 A FederatedHPA in central mode (fhpa): what each metric was told, and the steps to the number of replicas. Each line with a = is a
 calculation that can be redone: // drops the fraction, / does not. Amounts are in milli, so that they are whole numbers.
-In distributed mode: how the bounds are split, and what each cluster's own autoscaler says.
-A CronFederatedHPA (cronfhpa): what will set its target next.
-A MultidimPodAutoscaler (mpa): why Pods are to have their size.`,
+In distributed mode: what the bounds of each cluster add up from, and what its own autoscaler says.
+A CronFederatedHPA (cronfhpa): what will set its target next, and which rule decides on what.
+A MultidimPodAutoscaler (mpa): why Pods are to have their size, and why some do not have it.`,
 		Example: `  # Why does the fleet run so many replicas of cart?
   kubectl fleetscale explain fhpa/cart -n shop
 
@@ -37,6 +37,7 @@ A MultidimPodAutoscaler (mpa): why Pods are to have their size.`,
 		},
 	}
 	addFormat(cmd, &o.Format)
+	addObserver(cmd, &o.Observer)
 	return cmd
 }
 
@@ -45,10 +46,11 @@ func newWhatIfCommand(caller *plugin.Caller) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "what-if (TYPE/NAME | TYPE NAME) --set FIELD=VALUE",
 		Short: "Show what the last decision would have been by another spec",
-		Long: `Show what the last decision of a FederatedHPA in central mode would have been by another spec, beside what it was.
+		Long: `Show what the last decision of a FederatedHPA would have been by another spec, beside what it was.
 
-It is made by the same rules, of the sums in status.explanation: bounds, targets, tolerances, policies and windows can be set. What the
-sums do not tell is said, and not guessed. Nothing is written.`,
+It is made by the same rules, of the sums in status.explanation. In central mode bounds, targets, tolerances, policies and windows can be
+set; in distributed mode bounds, scalingToZero and federatedHPAAssignment. What the sums do not tell is said, and not guessed. Nothing is
+written.`,
 		Example: `  # Would cart get more replicas if it were allowed to?
   kubectl fleetscale what-if fhpa/cart -n shop --set spec.maxReplicas=20
 
@@ -63,7 +65,14 @@ sums do not tell is said, and not guessed. Nothing is written.`,
 	}
 	cmd.Flags().StringArrayVar(&o.Set, "set", nil, "A field of the spec and its value: spec.maxReplicas=20. Can be given several times.")
 	addFormat(cmd, &o.Format)
+	addObserver(cmd, &o.Observer)
 	return cmd
+}
+
+// addObserver adds --observer of what may be read there.
+func addObserver(cmd *cobra.Command, observer *string) {
+	cmd.Flags().StringVar(observer, "observer", "", "Address at which a controller-manager with --observe serves what it would decide, such "+
+		"as http://127.0.0.1:8082 with kubectl port-forward. Empty: what the hub stores.")
 }
 
 // addFormat adds --output of what is text for people.

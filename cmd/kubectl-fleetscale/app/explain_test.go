@@ -14,7 +14,11 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// hub has the kinds of fleetscale, and one FederatedHPA: shop/cart.
+// hostile is what takes hours to decode, as a tenant may have stored it.
+const hostile = `{"apiVersion": "autoscaling.karmada.io/v1alpha1", "kind": "FederatedHPA", "metadata": {"namespace": "shop", "name": "bad"},
+  "spec": {"metrics": [{"type": "External", "external": {"target": {"value": "1e-2147483648"}}}]}}`
+
+// hub has the kinds of fleetscale, and two FederatedHPAs: shop/cart and shop/bad.
 func hub(t *testing.T) (address string) {
 	t.Helper()
 	group := v1alpha1.SchemeGroupVersion.String()
@@ -30,6 +34,9 @@ func hub(t *testing.T) (address string) {
 		"/apis/" + group: metav1.APIResourceList{GroupVersion: group, APIResources: []metav1.APIResource{
 			{Name: "federatedhpas", SingularName: "federatedhpa", Namespaced: true, Kind: "FederatedHPA", Verbs: []string{"get", "list"}}}},
 		"/apis/" + group + "/namespaces/shop/federatedhpas/cart": cart,
+		"/apis/" + group + "/namespaces/shop/federatedhpas/bad":  json.RawMessage(hostile),
+		"/apis/" + group + "/namespaces/shop/federatedhpas": map[string]any{"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList",
+			"items": []any{json.RawMessage(hostile), cart}},
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -64,6 +71,8 @@ func TestExplain(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"explain fhpa/none":                         "there is no federatedhpa none in namespace shop; choose another with -n",
+		"explain fhpa/bad":                          "reading federatedhpa shop/bad: decoding it: ",
+		"what-if fhpa/bad --set spec.maxReplicas=9": "reading federatedhpa shop/bad: decoding it: ",
 		"explain mpa/cart":                          "the hub does not know multidimpodautoscalers: install",
 		"explain hpa/cart":                          `objects of the type "hpa" cannot be explained`,
 		"explain fhpa/cart -o wide":                 `--output: there is no format "wide"`,
@@ -73,5 +82,14 @@ func TestExplain(t *testing.T) {
 		if out, err := runInShop(t, strings.Fields(args)...); err == nil || !strings.HasPrefix(err.Error(), want) || out != "" {
 			t.Errorf("%s: got %v\n%s\nwant %s", args, err, out, want)
 		}
+	}
+}
+
+// Completion reads names, and decodes nothing else.
+func TestExplainCompletes(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/dev/null")
+	out, err := run(t, "__complete", "explain", "--server", hub(t), "-n", "shop", "fhpa/")
+	if err != nil || !strings.HasPrefix(out, "fhpa/bad\nfhpa/cart\n") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -5,12 +5,10 @@ package app
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 	"github.com/fleetscale/fleetscale/pkg/plugin/lint"
@@ -92,15 +90,12 @@ func namespaceOf(cmd *cobra.Command) string {
 	return "default"
 }
 
-// progress counts on a terminal, in one line, which erase removes.
+// progress counts on a terminal.
 func progress(w io.Writer) (count func(files int), erase func()) {
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return nil, func() {}
-	}
+	say, erase := progressLine(w)
 	return func(files int) {
 		if files%50 == 0 {
-			fmt.Fprintf(w, "\r%d files read ...", files)
+			say(fmt.Sprintf("%d files read", files))
 		}
-	}, func() { fmt.Fprint(w, "\r\033[K") }
+	}, erase
 }

@@ -13,8 +13,12 @@ const statusHelp = `Show the members of the fleet: each one's state and why, whe
 serves, how many of its Pods are measured, and how long ago it answered; with -o wide its clock, which credentials work, when the
 first token expires, and what is wrong.
 
-It is what kubectl get members prints, and a line of sums. You need the right to get and list members.members.fleetscale.io,
-which the ClusterRole fleetscale-members-reader has, and so the role view for the whole hub.`
+It is what kubectl get members prints, a line of sums, and how many autoscalers of each kind are in which state. Those that fail, are held
+or are in conflict are named, with the reason: the first ten, the worst first; kubectl fleetscale explain says more of one. You need the
+right to get and list members.members.fleetscale.io, which the ClusterRole fleetscale-members-reader has, and so the role view for the
+whole hub. Without the right to list autoscalers in all namespaces these are not counted. JSON and YAML are of members only.
+
+What can be read is shown. The exit code is 1 if members, or autoscalers of a kind, cannot be listed for another reason than that right.`
 
 const statusExample = `  # All members, and one with everything that is known of it.
   kubectl fleetscale status
@@ -26,7 +30,7 @@ const statusExample = `  # All members, and one with everything that is known of
 func newStatusCommand(caller *plugin.Caller) *cobra.Command {
 	var output plugin.Output
 	cmd := &cobra.Command{
-		Use: "status [NAME]", Short: "Show the members of the fleet", Long: statusHelp, Example: statusExample,
+		Use: "status [NAME]", Short: "Show the members of the fleet, and how its autoscalers are", Long: statusHelp, Example: statusExample,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := output.Validate(); err != nil {

@@ -42,6 +42,9 @@ const takeoverExample = `  # The adapter signs its own certificate: the authorit
   # All three APIs, on a hub that has no other server of custom and external metrics.
   kubectl fleetscale takeover --apis=metrics.k8s.io,custom.metrics.k8s.io,external.metrics.k8s.io
 
+  # What would be taken from whom.
+  kubectl fleetscale takeover --dry-run=server
+
   # The adapter's certificate is signed by the authority in ca.crt, for example that of cert-manager.
   kubectl fleetscale takeover --ca-file ca.crt`
 
@@ -58,6 +61,7 @@ const restoreExample = `  kubectl fleetscale restore
 
 func newTakeoverCommand(caller *plugin.Caller) *cobra.Command {
 	var caFile string
+	var dry dryRun
 	secret := takeover.SelfSignedSecret
 	o := takeover.Options{APIs: []string{metrics.GroupName}, Port: 443}
 	o.Service.Namespace, o.Service.Name = "fleetscale-system", "metrics-adapter"
@@ -68,6 +72,10 @@ func newTakeoverCommand(caller *plugin.Caller) *cobra.Command {
 		Example: takeoverExample,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if err := dry.validate(); err != nil {
+				return err
+			}
+			o.DryRun = dry.server()
 			config, client, err := apiServices(caller, o.APIs)
 			if err != nil {
 				return err
@@ -77,10 +85,11 @@ func newTakeoverCommand(caller *plugin.Caller) *cobra.Command {
 				return err
 			}
 			steps, err := takeover.Takeover(cmd.Context(), client, o)
-			printSteps(caller.Out, steps)
+			printSteps(caller.Out, steps, o.DryRun)
 			return err
 		},
 	}
+	dry.addFlag(cmd, "server")
 	fs := cmd.Flags()
 	fs.StringSliceVar(&o.APIs, "apis", o.APIs, "API groups to take over, of "+strings.Join(apiservice.Groups(), ", ")+
 		". The adapter must serve them.")
@@ -97,6 +106,7 @@ func newTakeoverCommand(caller *plugin.Caller) *cobra.Command {
 
 func newRestoreCommand(caller *plugin.Caller) *cobra.Command {
 	apis := apiservice.Groups()
+	var dry dryRun
 	cmd := &cobra.Command{
 		Use:     "restore",
 		Short:   "Undo a takeover of the hub's metrics APIs",
@@ -104,15 +114,19 @@ func newRestoreCommand(caller *plugin.Caller) *cobra.Command {
 		Example: restoreExample,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := dry.validate(); err != nil {
+				return err
+			}
 			_, client, err := apiServices(caller, apis)
 			if err != nil {
 				return err
 			}
-			steps, err := takeover.Restore(cmd.Context(), client, apis)
-			printSteps(caller.Out, steps)
+			steps, err := takeover.Restore(cmd.Context(), client, apis, dry.server())
+			printSteps(caller.Out, steps, dry.server())
 			return err
 		},
 	}
+	dry.addFlag(cmd, "server")
 	cmd.Flags().StringSliceVar(&apis, "apis", apis, "API groups to restore. Those that were not taken over are left unchanged.")
 	completeAPIs(cmd)
 	return cmd
@@ -146,8 +160,12 @@ func authorities(ctx context.Context, hub *rest.Config, caFile string, secret ty
 	return takeover.SelfSignedAuthorities(ctx, core, secret)
 }
 
-func printSteps(w io.Writer, steps []takeover.Step) {
+func printSteps(w io.Writer, steps []takeover.Step, dryRun []string) {
+	note := ""
+	if dryRun != nil {
+		note = " (server dry run)"
+	}
 	for _, step := range steps {
-		fmt.Fprintf(w, "%s: %s\n", step.APIService, step.Done)
+		fmt.Fprintf(w, "%s: %s%s\n", step.APIService, step.Done, note)
 	}
 }

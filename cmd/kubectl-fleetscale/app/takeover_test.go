@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -57,6 +58,9 @@ func (h apiServiceHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := path.Base(r.URL.Path)
+	if r.URL.Query().Has("dryRun") {
+		h = maps.Clone(h)
+	}
 	var sent apiregistrationv1.APIService
 	switch r.Method {
 	case http.MethodPost, http.MethodPut:
@@ -70,8 +74,10 @@ func (h apiServiceHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		name = sent.Name
 		h[name] = &sent
-	case http.MethodDelete:
-		delete(h, name)
+	case http.MethodDelete: // whose options are in the body
+		if options, err := io.ReadAll(r.Body); err == nil && !bytes.Contains(options, []byte(metav1.DryRunAll)) {
+			delete(h, name)
+		}
 		json.NewEncoder(w).Encode(metav1.Status{Status: metav1.StatusSuccess})
 		return
 	}
@@ -153,6 +159,40 @@ func TestTakeoverAndBack(t *testing.T) {
 		t.Errorf("the hub has %d APIServices after the restore, want the former one and our own", len(hub))
 	}
 	fleettest.Same(t, "restored spec", metricsServersAPI().Spec, hub["v1beta1.metrics.k8s.io"].Spec)
+}
+
+func TestDryRunOfTakeoverAndRestore(t *testing.T) {
+	hub := apiServiceHub{"v1beta1.metrics.k8s.io": metricsServersAPI()}
+	kubeconfig := serveAPIServices(t, hub)
+	dry := func(command, want string) {
+		t.Helper()
+		out, err := run(t, command, "--kubeconfig", kubeconfig, "--apis=metrics.k8s.io", "--dry-run=server")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fleettest.Same(t, command+" printed", want, out)
+	}
+	dry("takeover", "v1beta1.metrics.k8s.io: taken over from Service kube-system/metrics-server (server dry run)\n"+
+		"v1.metrics.k8s.io: created (server dry run)\n"+membersAPI+": created (server dry run)\n")
+	if len(hub) != 1 {
+		t.Errorf("the hub has %d APIServices after the dry run, want one", len(hub))
+	}
+	fleettest.Same(t, "spec after the dry run", metricsServersAPI().Spec, hub["v1beta1.metrics.k8s.io"].Spec)
+
+	if _, err := run(t, "takeover", "--kubeconfig", kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	dry("restore", "v1beta1.metrics.k8s.io: restored to Service kube-system/metrics-server (server dry run)\n"+
+		"v1.metrics.k8s.io: deleted: it did not exist before the takeover (server dry run)\n")
+	if got := hub["v1beta1.metrics.k8s.io"].Spec.Service.Name; got != "metrics-adapter" || len(hub) != 3 {
+		t.Errorf("after the dry run it leads to %s, and there are %d APIServices", got, len(hub))
+	}
+	for _, command := range []string{"takeover", "restore"} {
+		if _, err := run(t, command, "--kubeconfig", kubeconfig, "--dry-run=maybe"); err == nil ||
+			err.Error() != `--dry-run: must be one of none, server, got "maybe"` {
+			t.Errorf("%s --dry-run=maybe: %v", command, err)
+		}
+	}
 }
 
 func kedasAPI() *apiregistrationv1.APIService {

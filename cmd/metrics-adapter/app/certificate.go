@@ -5,7 +5,6 @@ package app
 import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
-	"k8s.io/component-base/metrics/legacyregistry"
 
 	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
@@ -15,7 +14,7 @@ import (
 const selfSignedSecret = "metrics-adapter-self-signed"
 
 // newKeeper is nil where files are named.
-func newKeeper(o *Options, h *hub) *certs.Keeper {
+func newKeeper(o *Options, h *hub, metrics *certs.Metrics) *certs.Keeper {
 	if o.Serving.Secure.ServerCert.CertKey.CertFile != "" {
 		return nil
 	}
@@ -29,7 +28,7 @@ func newKeeper(o *Options, h *hub) *certs.Keeper {
 		Service:  types.NamespacedName{Namespace: o.Hub.ServiceNamespace, Name: o.Hub.ServiceName},
 		Targets:  targets,
 		Settings: o.SelfSigning,
-		Metrics:  certs.NewMetrics(legacyregistry.Registerer()),
+		Metrics:  metrics,
 	})
 }
 

@@ -26,6 +26,5 @@ It is an aggregated API server, and needs APIServices that point at it;
 func NewCommand(ctx context.Context) *cobra.Command {
 	o := NewOptions()
 	cmd := &cobra.Command{Use: "metrics-adapter", Short: "Serve the metrics APIs for a whole fleet", Long: help}
-	command.Complete(cmd, o, o.Logging, func() error { return run(ctx, o) })
-	return cmd
+	return command.Complete(cmd, o, o.Logging, func() error { return run(ctx, o) })
 }

@@ -3,7 +3,7 @@
 package app
 
 import (
-	"sync/atomic"
+	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
@@ -12,13 +12,9 @@ import (
 )
 
 // newMembers serves what is known of the members, with what the controller-manager has published of them.
-func newMembers(registry *member.Registry, store *usage.Store, views *atomic.Pointer[map[string]memberview.View]) *memberapi.Store {
+func newMembers(registry *member.Registry, store *usage.Store, published *memberview.Seen) *memberapi.Store {
 	members := memberapi.New(memberapi.Options{Fleet: func() []memberapi.Known {
 		pods := store.MeasuredPods()
-		var published map[string]memberview.View
-		if told := views.Load(); told != nil {
-			published = *told
-		}
 		all := registry.All()
 		known := make([]memberapi.Known, 0, len(all))
 		for _, m := range all {
@@ -30,7 +26,7 @@ func newMembers(registry *member.Registry, store *usage.Store, views *atomic.Poi
 	return members
 }
 
-func knownOf(m *member.Member, pods int, published map[string]memberview.View) memberapi.Known {
+func knownOf(m *member.Member, pods int, published *memberview.Seen) memberapi.Known {
 	k := memberapi.Known{
 		Name: m.Name(), Labels: m.Labels(), Source: m.Source(), State: m.State(), Standing: m.Standing(), IsHub: m.IsHub(),
 		Traits: m.Traits(), MeasuredPods: pods,
@@ -38,8 +34,8 @@ func knownOf(m *member.Member, pods int, published map[string]memberview.View) m
 	if offset, known := m.ClockOffset(); known {
 		k.ClockOffset = &offset
 	}
-	if v, known := published[m.Name()]; known {
-		k.Manager = &v
+	if v, stale, known := published.Of(m.Name(), time.Now()); known {
+		k.Manager, k.ManagerStale = &v, stale
 	}
 	return k
 }

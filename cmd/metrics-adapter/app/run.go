@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -33,6 +32,7 @@ import (
 	apimetrics "sigs.k8s.io/custom-metrics-apiserver/pkg/apiserver/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
+	"github.com/fleetscale/fleetscale/pkg/grants"
 	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
@@ -62,22 +62,22 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return fmt.Errorf("preparing to reach the hub: %w", err)
 	}
-	command.RegisterBuildInfo(legacyregistry.Registerer())
+	told := NewMetrics(legacyregistry.Registerer())
 	events, recorder := newRecorder()
 	defer events.Shutdown()
 
-	registry, err := newRegistry(o, h, recorder)
+	registry, err := newRegistry(o, h, recorder, told.members)
 	if err != nil {
 		return err
 	}
-	kept := memory.New(o.Usage.MaxKeptBytes.Value(), legacyregistry.Registerer())
-	store, asked := newStore(o, registry, kept), newRelay(o, registry, kept)
-	keeper := newKeeper(o, h)
+	kept := memory.New(o.Usage.MaxKeptBytes.Value(), told.kept)
+	store, asked := newStore(o, registry, kept, told.usage), newRelay(o, registry, kept, told.relay)
+	keeper := newKeeper(o, h, told.certificate)
 	if keeper != nil {
 		o.Serving.Secure.ServerCert.GeneratedCert = served{keeper}
 	}
-	views := &atomic.Pointer[map[string]memberview.View]{}
-	members := newMembers(registry, store, views)
+	published := &memberview.Seen{}
+	members := newMembers(registry, store, published)
 	server, err := newServer(o, registry, store, asked, members)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func run(ctx context.Context, o *Options) error {
 		APIs:     o.Hub.APIs,
 		Service:  types.NamespacedName{Namespace: o.Hub.ServiceNamespace, Name: o.Hub.ServiceName},
 		Period:   o.Hub.APIServiceCheckPeriod,
-		Metrics:  apiguard.NewMetrics(legacyregistry.Registerer()),
+		Metrics:  told.apiservices,
 		Recorder: recorder,
 	})
 
@@ -104,10 +104,7 @@ func run(ctx context.Context, o *Options) error {
 	group.Go(func() error { guard.Run(ctx); return nil })
 	group.Go(func() error { members.Run(ctx); return nil })
 	group.Go(func() error {
-		memberview.Follow(ctx, h.dynamic, o.Members.IdentitiesNamespace, func(told map[string]memberview.View) {
-			views.Store(&told)
-			members.Changed()
-		})
+		published.Follow(ctx, h.dynamic, o.Members.IdentitiesNamespace, members.Changed)
 		return nil
 	})
 	if keeper != nil {
@@ -144,7 +141,7 @@ func newRecorder() (record.EventBroadcaster, record.EventRecorder) {
 	return events, events.NewRecorder(known, corev1.EventSource{Component: program})
 }
 
-func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Registry, error) {
+func newRegistry(o *Options, h *hub, recorder record.EventRecorder, metrics *member.Metrics) (*member.Registry, error) {
 	var metricsServer *rest.Config
 	if o.Hub.MetricsServer != "" {
 		var err error
@@ -152,15 +149,24 @@ func newRegistry(o *Options, h *hub, recorder record.EventRecorder) (*member.Reg
 			return nil, err
 		}
 	}
+	way, err := command.HubEndpoint(h.config)
+	if err != nil {
+		return nil, fmt.Errorf("preparing to reach members through the hub: %w", err)
+	}
+	needs, err := grants.NeededByAdapter(o.Namespaces.Scope().Names())
+	if err != nil {
+		return nil, err
+	}
 	return member.New(o.Members.Registry(member.Options{
 		Hub:              h.core,
 		HubDynamic:       h.dynamic,
 		HubMetricsServer: metricsServer,
 		Inspect:          true,
-		Registrations:    registration.Options{Access: registration.Read},
+		Needs:            needs,
+		Registrations:    registration.Options{Access: registration.Read, Hub: way},
 		Connections:      connection.Options{UserAgent: h.config.UserAgent},
 		Recorder:         recorder,
-		Metrics:          member.NewMetrics(legacyregistry.Registerer()),
+		Metrics:          metrics,
 	})), nil
 }
 
@@ -184,7 +190,7 @@ func (o *HubOptions) metricsServerConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-func newStore(o *Options, registry *member.Registry, kept *memory.Memory) *usage.Store {
+func newStore(o *Options, registry *member.Registry, kept *memory.Memory, metrics *usage.Metrics) *usage.Store {
 	store := usage.New(usage.Options{
 		Members: func() []usage.Source {
 			var sources []usage.Source
@@ -200,13 +206,13 @@ func newStore(o *Options, registry *member.Registry, kept *memory.Memory) *usage
 		MaxHot:    o.Usage.MaxHotNamespaces,
 		Scope:     o.Namespaces.Scope(),
 		Memory:    kept,
-		Metrics:   usage.NewMetrics(legacyregistry.Registerer()),
+		Metrics:   metrics,
 	})
 	registry.OnChange(store.MembersChanged)
 	return store
 }
 
-func newRelay(o *Options, registry *member.Registry, kept *memory.Memory) *relay.Relay {
+func newRelay(o *Options, registry *member.Registry, kept *memory.Memory, metrics *relay.Metrics) *relay.Relay {
 	r := relay.New(relay.Options{
 		Members: func() []relay.Source {
 			var sources []relay.Source
@@ -222,7 +228,7 @@ func newRelay(o *Options, registry *member.Registry, kept *memory.Memory) *relay
 		Memory:          kept,
 		Custom:          slices.Contains(o.Hub.APIs, custom_metrics.GroupName),
 		External:        slices.Contains(o.Hub.APIs, external_metrics.GroupName),
-		Metrics:         relay.NewMetrics(legacyregistry.Registerer()),
+		Metrics:         metrics,
 	})
 	registry.OnChange(r.MembersChanged)
 	return r

@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/certs"
 )
@@ -24,11 +23,11 @@ type certificate struct {
 	run   func(context.Context) error
 }
 
-func newCertificate(config *rest.Config, o *Options) (*certificate, error) {
+func newCertificate(config *rest.Config, o *Options, metrics *certs.Metrics) (*certificate, error) {
 	if o.Serving.CertFile != "" {
 		return certificateOfFiles(o.Serving)
 	}
-	return selfSigned(config, o)
+	return selfSigned(config, o, metrics)
 }
 
 func certificateOfFiles(o ServingOptions) (*certificate, error) {
@@ -43,7 +42,7 @@ func certificateOfFiles(o ServingOptions) (*certificate, error) {
 	}, nil
 }
 
-func selfSigned(config *rest.Config, o *Options) (*certificate, error) {
+func selfSigned(config *rest.Config, o *Options, metrics *certs.Metrics) (*certificate, error) {
 	core, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to reach the hub: %w", err)
@@ -61,7 +60,7 @@ func selfSigned(config *rest.Config, o *Options) (*certificate, error) {
 			certs.ValidatingWebhooks(o.Hub.ValidatingWebhookConfiguration),
 		},
 		Settings: o.SelfSigning,
-		Metrics:  certs.NewMetrics(ctrlmetrics.Registry),
+		Metrics:  metrics,
 	})
 	return &certificate{
 		get:   keeper.GetCertificate,

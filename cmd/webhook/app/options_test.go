@@ -48,7 +48,7 @@ func TestValidateNamesTheFlag(t *testing.T) {
 
 func TestCertificateFilesThatAreNotThere(t *testing.T) {
 	o := parsed(t, "--tls-cert-file=/none", "--tls-private-key-file=/none")
-	_, err := newCertificate(nil, o)
+	_, err := newCertificate(nil, o, nil)
 	const want = "reading --tls-cert-file and --tls-private-key-file: open /none: no such file or directory"
 	if err == nil || err.Error() != want {
 		t.Errorf("error = %v, want %s", err, want)

@@ -35,8 +35,8 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	command.RegisterBuildInfo(ctrlmetrics.Registry)
-	certificate, err := newCertificate(config, o)
+	told := NewMetrics(ctrlmetrics.Registry)
+	certificate, err := newCertificate(config, o, told.certificate)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	if err := serve(ctx, manager, o, certificate, reviewer); err != nil {
+	if err := serve(ctx, manager, o, certificate, reviewer, told.admission); err != nil {
 		return err
 	}
 	group, ctx := errgroup.WithContext(drained(ctx, o.Serving.ShutdownDelay))
@@ -94,13 +94,13 @@ func newReviewer(manager ctrl.Manager, o *Options) (webhook.Reviewer, error) {
 }
 
 // serve adds the webhooks, what they read, and the checks.
-func serve(ctx context.Context, manager ctrl.Manager, o *Options, certificate *certificate, reviewer webhook.Reviewer) error {
+func serve(ctx context.Context, manager ctrl.Manager, o *Options, certificate *certificate, reviewer webhook.Reviewer,
+	metrics *webhook.Metrics) error {
 	server := manager.GetWebhookServer()
 	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("preparing to read which kinds the hub serves: %w", err)
 	}
-	metrics := webhook.NewMetrics(ctrlmetrics.Registry)
 	for path, handler := range webhook.Handlers(manager.GetCache(), o.Namespaces.Scope(), webhook.NewKinds(discoverer), reviewer, metrics) {
 		server.Register(path, lastly(ctx, handler))
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
-// A run gives a cordoned cluster no more and has a drained one give what it runs; a silent one counts unless it is drained.
+// A run gives a cordoned cluster no more and has a drained one give what it runs; a silent one counts, and is awaited, unless it is
+// drained.
 func TestRunsFollowCordonAndDrain(t *testing.T) {
 	cluster := func(name string, standing taints.Standing, replicas int32) clusterScale {
 		c := clusterScale{Candidate: selection.Candidate{
@@ -39,5 +40,9 @@ func TestRunsFollowCordonAndDrain(t *testing.T) {
 	want := assignment.Distribution{Replicas: map[string]int32{"cordoned": 4, "drained": 0, "free": 13, "silent": 3}}
 	if diff := cmp.Diff(want.Replicas, got.Replicas); diff != "" || got.Unplaced != 0 {
 		t.Errorf("replicas (-want +got), %d unplaced:\n%s", got.Unplaced, diff)
+	}
+	follow := followers(target.clusters)
+	if diff := cmp.Diff([]string{"silent"}, follow.Silent); diff != "" || follow.Selected != 5 || len(follow.Replicas) != 3 {
+		t.Errorf("of %d clusters %v follow, and these are awaited (-want +got):\n%s", follow.Selected, follow.Replicas, diff)
 	}
 }

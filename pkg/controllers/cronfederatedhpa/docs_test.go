@@ -37,8 +37,8 @@ func manifests(t *testing.T) []string {
 		}
 		all = append(all, string(example))
 	}
-	if len(all) != 6 {
-		t.Fatalf("found %d manifests, want 6", len(all))
+	if len(all) != 7 {
+		t.Fatalf("found %d manifests, want 7", len(all))
 	}
 	return all
 }

@@ -6,11 +6,11 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
 // gather collects the input of a decision. The target is nil if it was not
@@ -22,17 +22,17 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronp
 	if err := r.Hub.Get(ctx, key, object); err != nil {
 		return in, nil, err
 	}
-	if err := r.rivals.Of(object); err != nil {
-		r.Events.Eventf(object, nil, corev1.EventTypeWarning, eventAnotherController, "SetTarget", "%s", cronplan.Brief(err.Error()))
-		return in, nil, err
-	}
 	in.Delay, in.Grace = r.memories.Of(object).delay, r.PropagationGrace
 	if cronplan.Allowed(object) && cronplan.NeedsTarget(object, in.Now) {
 		if t, object, err = r.readLive(ctx, &in, object); err != nil {
 			return in, nil, err
 		}
 	}
-	v1alpha1.DefaultCronFederatedHPA(object)
+	if mayRun(object) && len(served.Cut(object)) > 0 {
+		return in, nil, errPruned // since it was last read
+	}
+	in.Pruned = served.Pruned(object, fieldManager)
+	v1alpha1.DefaultCronFederatedHPA(object) // only now: defaults would hide what was dropped
 	in.Object = object
 	in.Timetables = r.schedules.of(object)
 	in.Target.ScaledBy, err = scaledBy(ctx, r.Hub, object)
@@ -46,7 +46,9 @@ func (r *Reconciler) gather(ctx context.Context, key client.ObjectKey) (in cronp
 func (r *Reconciler) readLive(
 	ctx context.Context, in *cronplan.Situation, cached *v1alpha1.CronFederatedHPA,
 ) (target, *v1alpha1.CronFederatedHPA, error) {
-	t, err := r.readTarget(ctx, cached, in.Delay == nil && cronplan.Due(cached, in.Now))
+	asked := cached.DeepCopy()
+	v1alpha1.DefaultCronFederatedHPA(asked)
+	t, err := r.readTarget(ctx, asked, in.Delay == nil && cronplan.Due(cached, in.Now))
 	if err != nil {
 		in.Target = cronplan.Target{Checked: true, Trouble: cronplan.Unreadable(cached.Spec.ScaleTargetRef, err)}
 	} else {
@@ -56,8 +58,11 @@ func (r *Reconciler) readLive(
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(cached), live); err != nil {
 		return nil, nil, fmt.Errorf("reading the CronFederatedHPA again: %w", err)
 	}
-	if live.Spec.ScaleTargetRef != cached.Spec.ScaleTargetRef || live.UID != cached.UID {
-		return nil, nil, errStale
+	if live.Spec.ScaleTargetRef != cached.Spec.ScaleTargetRef || live.UID != cached.UID || live.Generation != cached.Generation {
+		return nil, nil, errStale // what was read may not be what the spec speaks of by now
+	}
+	if served.Pruned(live, fieldManager) && !served.Pruned(cached, fieldManager) {
+		return nil, nil, errPruned
 	}
 	return t, live, nil
 }

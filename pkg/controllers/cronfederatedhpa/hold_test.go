@@ -41,7 +41,7 @@ func TestAnotherControllerWritesTheStatus(t *testing.T) {
 	heard := events.NewFakeRecorder(1)
 	r := New(Options{Hub: hub, Clock: clock, Events: heard, Hold: func() error { return nil }})
 	clock.SetTime(clock.Now().Add(2 * time.Minute))
-	_, _, err := r.gather(t.Context(), client.ObjectKeyFromObject(object))
+	_, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})
 	if err == nil || !strings.Contains(err.Error(), "karmada-controller-manager") {
 		t.Errorf("error %v, want one that names the other", err)
 	}

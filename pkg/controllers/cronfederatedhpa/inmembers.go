@@ -9,19 +9,20 @@ import (
 	"math"
 	"time"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/klog/v2"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
-// inMembers is a workload that the hub lacks, and clusters have. Its replicas are those of all of them together, and stay divided as
-// they are.
+// inMembers is a workload that the hub lacks, and clusters have. Its replicas are those of all of them together.
 type inMembers struct {
-	ref      autoscalingv2.CrossVersionObjectReference
+	// object names the workload, and says how its replicas are divided.
+	object   *v1alpha1.CronFederatedHPA
 	clusters []clusterScale
 	memory   *fleetMemory
 	timeout  time.Duration
@@ -31,9 +32,11 @@ type inMembers struct {
 type fleetMemory struct {
 	// replicas are those that each cluster was told, or said, last. A silent one has them still.
 	replicas map[string]int32
-	// planned are what clusters are to run for a total, some of which could not be told yet: they keep their part.
-	planned map[string]int32
-	total   int32
+	// planned are what clusters are to run for a total, by the spec of a generation, some of which could not be told yet: they keep their
+	// part.
+	planned    map[string]int32
+	total      int32
+	plannedFor int64
 	// unplaced are those of the total that no cluster may get.
 	unplaced int32
 	// before is what the clusters specified in all before the hub was told; nil: not known.
@@ -48,6 +51,9 @@ type remembered struct {
 	// delay is why runs that are due have not been done yet. It is not stored: a program that starts tries again.
 	delay *cronplan.Delay
 	fleet fleetMemory
+	doubt served.Doubt
+	// cut: the object has lost fields.
+	cut bool
 }
 
 func (t inMembers) state() cronplan.Target {
@@ -84,7 +90,8 @@ func (t inMembers) parts() []assignment.Cluster {
 		name := c.Facts.Name
 		switch {
 		case c.scale != nil:
-			parts = append(parts, assignment.Cluster{Name: name, Current: c.scale.Spec.Replicas, Cap: c.most()})
+			part := assignment.Cluster{Name: name, Preference: c.preference, Current: c.scale.Spec.Replicas, Capacity: c.capacity()}
+			parts = append(parts, part.Under(c.Standing.Standing))
 		case c.silence != nil && c.Standing.Standing != taints.Drained: // others run what a silent one ran that is drained
 			parts = append(parts, assignment.Cluster{Name: name, Current: t.memory.replicas[name], Held: true})
 		}
@@ -92,24 +99,21 @@ func (t inMembers) parts() []assignment.Cluster {
 	return parts
 }
 
-// most is what the cluster may run at most; nil: as much as it can.
-func (c *clusterScale) most() *assignment.Bounds {
-	switch c.Standing.Standing {
-	case taints.Drained:
-		return &assignment.Bounds{}
-	case taints.Cordoned:
-		return &assignment.Bounds{Max: c.scale.Spec.Replicas}
+// capacity is how many replicas the cluster can host in all, as if none waited for a node; nil: that is not known.
+func (c *clusterScale) capacity() *int32 {
+	if c.additional == nil {
+		return nil
 	}
-	return nil
+	return new(int32(min(int64(c.scale.Spec.Replicas)+int64(*c.additional), math.MaxInt32)))
 }
 
 // set tells each cluster its part: those that gain first. One that cannot be told is told when the run is retried; the others do not make
 // up for it, or both would run its replicas.
 func (t inMembers) set(ctx context.Context, v cronplan.Values) error {
-	total := *v[cronplan.Replicas]
-	if t.memory.planned == nil || t.memory.total != total || !t.fits() {
-		divided := assignment.InProportion(total, t.parts())
-		t.memory.planned, t.memory.total, t.memory.unplaced = divided.Replicas, total, divided.Unplaced
+	total, m := *v[cronplan.Replicas], t.memory
+	if m.planned == nil || m.total != total || m.plannedFor != t.object.Generation || !t.fits() {
+		divided := assignment.Divide(t.object.Spec.ReplicaDistribution, string(t.object.UID), total, t.parts())
+		m.planned, m.total, m.plannedFor, m.unplaced = divided.Replicas, total, t.object.Generation, divided.Unplaced
 	}
 	var gains, losses []write
 	for _, c := range t.clusters {
@@ -126,7 +130,7 @@ func (t inMembers) set(ctx context.Context, v cronplan.Values) error {
 	var failed faults
 	for _, writes := range [][]write{gains, losses} {
 		workload.Each(ctx, t.timeout, writes, func(ctx context.Context, w *write) {
-			w.err = workload.SetReplicas(ctx, w.Member, t.ref, w.scale, w.to)
+			w.err = workload.SetReplicas(ctx, w.Member, t.object.Spec.ScaleTargetRef, w.scale, w.to)
 		})
 		for _, w := range writes {
 			if w.err != nil {
@@ -142,7 +146,8 @@ func (t inMembers) set(ctx context.Context, v cronplan.Values) error {
 	}
 	t.memory.planned = nil // a retry for want of clusters divides again: one may no longer be cordoned
 	if n := t.memory.unplaced; n > 0 {
-		return fmt.Errorf("%d of %d replicas have no cluster: all that have the workload are cordoned or drained", n, total)
+		return fmt.Errorf("%d of %d replicas have no cluster: all that have the workload are cordoned, drained or at their "+
+			"autoscalingMaxThreshold", n, total)
 	}
 	return nil
 }

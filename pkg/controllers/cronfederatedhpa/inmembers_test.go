@@ -16,9 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -26,6 +28,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/speccopy"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // fakeFleet are the clusters by name, and what they run of the Deployment; -1: nothing.
@@ -38,6 +42,8 @@ type fakeFleet struct {
 type fakeCluster struct {
 	workload.Cluster // what rules do not ask for
 	name             string
+	taints           []corev1.Taint
+	room             int32 // for further replicas; -1: nobody knows
 
 	mu       sync.Mutex
 	replicas int32
@@ -50,7 +56,7 @@ type fakeCluster struct {
 func newFleet(runs map[string]int32) *fakeFleet {
 	f := &fakeFleet{clusters: map[string]*fakeCluster{}}
 	for name, n := range runs {
-		f.clusters[name] = &fakeCluster{name: name, replicas: n}
+		f.clusters[name] = &fakeCluster{name: name, replicas: n, room: -1}
 	}
 	return f
 }
@@ -74,9 +80,18 @@ func (f *fakeFleet) runs() map[string]int32 {
 	return n
 }
 
-func (c *fakeCluster) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: c.name} }
-func (c *fakeCluster) Joining() bool                  { return false }
-func (c *fakeCluster) Silence() *fleet.Silence        { return c.silence }
+func (c *fakeCluster) Facts() assignment.ClusterFacts {
+	return assignment.ClusterFacts{Name: c.name, Taints: c.taints}
+}
+func (c *fakeCluster) Joining() bool           { return false }
+func (c *fakeCluster) Silence() *fleet.Silence { return c.silence }
+func (c *fakeCluster) Headroom() int32         { return 0 }
+
+func (c *fakeCluster) Additional(
+	context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured,
+) (int32, bool) {
+	return c.room, c.room >= 0
+}
 
 func (c *fakeCluster) Autoscalers(_ context.Context, namespace string) workload.Autoscalers {
 	found := workload.Autoscalers{Known: true}
@@ -88,8 +103,9 @@ func (c *fakeCluster) Autoscalers(_ context.Context, namespace string) workload.
 	return found
 }
 
-func (c *fakeCluster) Scale(_ context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale,
-	error) {
+func (c *fakeCluster) Scale(
+	_ context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
+) (*autoscalingv1.Scale, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked++
@@ -112,9 +128,16 @@ func (c *fakeCluster) SetScale(_ context.Context, _ autoscalingv2.CrossVersionOb
 
 // programOf is a program that knows these clusters.
 func (s *sim) programOf(f *fakeFleet) *Reconciler {
+	s.webhook = true
 	program := s.program()
 	program.Fleet, program.PropagationGrace = &selection.Reader{Fleet: f, Timeout: time.Second}, 5*time.Minute
 	return program
+}
+
+// admitted is the object with the copy of its fields that the webhook makes.
+func admitted(object *v1alpha1.CronFederatedHPA) *v1alpha1.CronFederatedHPA {
+	speccopy.Keep(object, speccopy.Of(object))
+	return object
 }
 
 // told is what the status says of the runs of the only rule, the newest last, and of the conditions that matter.
@@ -193,6 +216,133 @@ func TestRunInMembers(t *testing.T) {
 				t.Errorf("later: %s", s.told())
 			}
 		})
+	}
+}
+
+// prefers is a preference for one cluster.
+func prefers(cluster string, change func(*v1alpha1.TargetClusterAutoscalingPreference)) v1alpha1.TargetClusterAutoscalingPreference {
+	p := v1alpha1.TargetClusterAutoscalingPreference{TargetCluster: &v1alpha1.ClusterAffinity{ClusterNames: []string{cluster}}}
+	change(&p)
+	return p
+}
+
+// Where the spec says who takes part and how, a run divides the replicas as a FederatedHPA would.
+func TestRunDividesInMembers(t *testing.T) {
+	type preference = v1alpha1.TargetClusterAutoscalingPreference
+	drain := []corev1.Taint{{Key: taints.DrainAnnotation, Value: taints.Yes, Effect: corev1.TaintEffectNoExecute}}
+	divides := func(kind v1alpha1.ReplicaDistributionType, preferences ...preference) func(*v1alpha1.CronFederatedHPASpec) {
+		return func(s *v1alpha1.CronFederatedHPASpec) {
+			s.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: kind, ClusterAutoscalingPreference: preferences}
+		}
+	}
+	weighs := func(n int32) func(*preference) { return func(p *preference) { p.StaticWeight = &n } }
+	most := func(n int32) func(*preference) { return func(p *preference) { p.AutoscalingMaxThreshold = &n } }
+	only := func(names ...string) func(*v1alpha1.CronFederatedHPASpec) {
+		return func(s *v1alpha1.CronFederatedHPASpec) {
+			s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: names}
+		}
+	}
+	const ten = "Succeeded 10"
+	tests := map[string]struct {
+		runs    map[string]int32
+		spec    func(*v1alpha1.CronFederatedHPASpec)
+		arrange func(*fakeFleet)
+		want    map[string]int32
+		told    string
+	}{
+		"in the clusters that it selects": {map[string]int32{"a": 1, "b": 4}, only("a"), nil, map[string]int32{"a": 10, "b": 4}, ten},
+		"it selects none": {map[string]int32{"a": 1, "b": 4}, only("c"), nil, map[string]int32{"a": 1, "b": 4},
+			`Failed: there is no Deployment "shop" in the namespace on the hub, and none of the 2 clusters takes part: correct ` +
+				"clusterAffinity and replicaDistribution, or whatever places the workload; TargetFound NotFound: there is no Deployment \"shop\" in " +
+				"the namespace on the hub, and none of the 2 clusters takes part: correct clusterAffinity and replicaDistribution, or whatever " +
+				"places the workload"},
+		"equally, though the type is not written": {map[string]int32{"a": 1, "b": 0}, divides(""), nil, map[string]int32{"a": 5, "b": 5}, ten},
+		"by weight, where one has none": {map[string]int32{"a": 1, "b": 1, "c": 3},
+			divides(v1alpha1.DistributionStaticWeighted, prefers("a", weighs(4)), prefers("b", weighs(1))), nil,
+			map[string]int32{"a": 8, "b": 2, "c": 3}, ten},
+		"what runs does not move": {map[string]int32{"a": 1, "b": 7}, divides(v1alpha1.DistributionStaticWeighted), nil,
+			map[string]int32{"a": 3, "b": 7}, ten},
+		"by priority, as far as they have room": {map[string]int32{"a": 1, "b": 1},
+			divides(v1alpha1.DistributionPrioritized, prefers("a", func(p *preference) { p.Priority = new(int32(1)) }),
+				prefers("b", func(p *preference) { p.Priority = new(int32(2)) })),
+			func(f *fakeFleet) { f.clusters["a"].room, f.clusters["b"].room = 50, 5 }, map[string]int32{"a": 4, "b": 6}, ten},
+		"to as few as have room": {map[string]int32{"a": 0, "b": 0}, divides(v1alpha1.DistributionAggregated),
+			func(f *fakeFleet) { f.clusters["a"].room, f.clusters["b"].room = 5, 50 }, map[string]int32{"a": 0, "b": 10}, ten},
+		"within thresholds": {map[string]int32{"a": 1, "b": 1},
+			divides(v1alpha1.DistributionDynamicWeighted, prefers("a", most(3))), nil, map[string]int32{"a": 3, "b": 7}, ten},
+		"beyond all thresholds": {map[string]int32{"a": 1, "b": 1},
+			divides(v1alpha1.DistributionDynamicWeighted, prefers("a", most(3)), prefers("b", most(4))), nil, map[string]int32{"a": 3, "b": 4},
+			`Failed: setting Deployment "shop": 3 of 10 replicas have no cluster: all that have the workload are cordoned, drained or at their ` +
+				"autoscalingMaxThreshold"},
+		"one is drained": {map[string]int32{"a": 2, "b": 2}, divides(v1alpha1.DistributionStaticWeighted),
+			func(f *fakeFleet) { f.clusters["b"].taints = drain }, map[string]int32{"a": 10, "b": 0}, ten},
+		"which is tolerated": {map[string]int32{"a": 2, "b": 2}, func(s *v1alpha1.CronFederatedHPASpec) {
+			s.ClusterTolerations = []corev1.Toleration{{Key: taints.DrainAnnotation, Operator: corev1.TolerationOpExists}}
+		}, func(f *fakeFleet) { f.clusters["b"].taints = drain }, map[string]int32{"a": 5, "b": 5}, ten},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			object := newCron(deployment, sets("r", "0 9 * * *", 10))
+			tc.spec(&object.Spec)
+			s, f := newSim(t, moment(t, "08:00"), admitted(object)), newFleet(tc.runs)
+			if tc.arrange != nil {
+				tc.arrange(f)
+			}
+			program := s.programOf(f)
+			for _, at := range []string{"08:00", "09:00", "09:00:02", "09:10:01"} {
+				s.reconcileAt(program, at)
+			}
+			if diff := cmp.Diff(tc.want, f.runs()); diff != "" {
+				t.Errorf("replicas (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.told, s.told()); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Who propagates a workload of the hub divides it. That is said before the first run, and ends with the cause.
+func TestRunCannotDivideOnTheHub(t *testing.T) {
+	object := newCron(deployment, sets("r", "0 9 * * *", 7))
+	object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: v1alpha1.DistributionStaticWeighted}
+	s := newSim(t, moment(t, "08:00"), admitted(object), newDeployment(3))
+	f := newFleet(map[string]int32{"a": 2, "b": 1})
+	program := s.programOf(f)
+	const message = `Deployment "shop" is on the hub, where whoever propagates it divides its replicas: remove spec.replicaDistribution, or ` +
+		"delete the workload on the hub; or make a FederatedHPA with replicaDistribution, and name that in scaleTargetRef"
+	s.reconcileAt(program, "08:00")
+	if want := "TargetFound OnHub: " + message; s.told() != want {
+		t.Errorf("before: %s", s.told())
+	}
+	s.reconcileAt(program, "09:00")
+	if want := "Failed: " + message + "; TargetFound OnHub: " + message; s.told() != want || s.replicas() != 3 {
+		t.Errorf("%d replicas, and %s", s.replicas(), s.told())
+	}
+	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) { spec.ReplicaDistribution = nil })
+	s.reconcileAt(program, "09:01")
+	if want := "Failed: " + message; s.told() != want {
+		t.Errorf("after an edit: %s", s.told())
+	}
+}
+
+// A plan is of one spec: what is retried after an edit is divided again.
+func TestEditBetweenTriesInMembers(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 20)))
+	f := newFleet(map[string]int32{"a": 5, "b": 5})
+	program := s.programOf(f)
+	s.reconcileAt(program, "08:00")
+	f.clusters["b"].failSet = errors.New("503")
+	s.reconcileAt(program, "09:00")
+	f.clusters["b"].failSet = nil
+	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) {
+		spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{ClusterAutoscalingPreference: []v1alpha1.TargetClusterAutoscalingPreference{
+			prefers("a", func(p *v1alpha1.TargetClusterAutoscalingPreference) { p.StaticWeight = new(int32(3)) }),
+			prefers("b", func(p *v1alpha1.TargetClusterAutoscalingPreference) { p.StaticWeight = new(int32(1)) })}}
+	})
+	s.reconcileAt(program, "09:00:05")
+	if diff := cmp.Diff(map[string]int32{"a": 15, "b": 5}, f.runs()); diff != "" || s.told() != "Succeeded 20" {
+		t.Errorf("replicas (-want +got):\n%s%s", diff, s.told())
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
@@ -39,8 +40,12 @@ const (
 	maxBackoff = 30 * time.Second
 )
 
-// errStale says that what was read no longer fits together.
-var errStale = errors.New("the object was changed meanwhile")
+var (
+	// errStale says that what was read no longer fits together.
+	errStale = errors.New("the object was changed meanwhile")
+	// errPruned says that the hub, or the cache, shows less of the object than it did a moment ago.
+	errPruned = errors.New("the hub hides fields of the object")
+)
 
 // Options configure a [Reconciler].
 type Options struct {
@@ -62,6 +67,9 @@ type Options struct {
 	Clock   clock.PassiveClock
 	Events  events.EventRecorder
 	Metrics *Metrics
+	Losses  *served.Losses
+	// Observes is for a program that writes nothing: runs succeed in its own view, and leave the target as it is.
+	Observes bool
 }
 
 // Reconciler brings one CronFederatedHPA after another up to the clock.
@@ -75,18 +83,26 @@ type Reconciler struct {
 // New returns a reconciler, to be called by one leader at a time. Should two
 // call it, each run is still done once.
 func New(o Options) *Reconciler {
-	return &Reconciler{
+	r := &Reconciler{
 		Options:   o,
 		schedules: newSchedules(o.TimeZone),
 		rivals:    served.NewRivals(fieldManager, o.Clock),
 	}
+	r.memories.Dropped = func(_ client.ObjectKey, m *remembered) { r.Losses.Found(v1alpha1.CronFederatedHPAKind, &m.cut) }
+	return r
 }
 
 // Reconcile applies due runs to the target, and reports in the status
 // what became of them. An error is returned, not logged.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if r.Hold() != nil {
+		r.undoubt(request.NamespacedName)
 		return reconcile.Result{RequeueAfter: untilFree}, nil
+	}
+	if wait, err := r.untilWhole(ctx, request.NamespacedName); err != nil {
+		return comeBack(err)
+	} else if wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	in, decision, err := r.run(ctx, request.NamespacedName)
 	if apierrors.IsNotFound(err) || err == nil && in.Object.DeletionTimestamp != nil {
@@ -112,6 +128,10 @@ func (r *Reconciler) run(ctx context.Context, key client.ObjectKey) (cronplan.Si
 			return in, cronplan.Decision{}, err
 		}
 		d := cronplan.Decide(in)
+		if r.Observes {
+			wouldSet(ctx, in, d.Set)
+			return in, d, nil
+		}
 		if !d.Set.Empty() {
 			err = r.set(ctx, in, target, d.Set)
 		}
@@ -146,16 +166,34 @@ func (r *Reconciler) set(ctx context.Context, in cronplan.Situation, t target, v
 	return nil
 }
 
+// wouldSet logs what would be written to the target.
+func wouldSet(ctx context.Context, in cronplan.Situation, v cronplan.Values) {
+	if v.Empty() {
+		return
+	}
+	ref := in.Object.Spec.ScaleTargetRef
+	klog.FromContext(ctx).V(2).Info("Would set the target", "target", ref.Kind+"/"+ref.Name, "from", in.Target.Has.String(), "to", v.String())
+}
+
 // record stores the status if it changed, and only then tells the world.
 func (r *Reconciler) record(ctx context.Context, in cronplan.Situation, d cronplan.Decision) error {
-	if !equality.Semantic.DeepEqual(in.Object.Status, d.Status) {
-		after := in.Object.DeepCopy()
-		after.Status = d.Status
-		if err := r.Hub.Status().Update(ctx, after, client.FieldOwner(fieldManager)); err != nil {
-			return fmt.Errorf("writing the status: %w", err)
-		}
+	after := in.Object.DeepCopy()
+	after.Status = d.Status
+	if err := r.storeStatus(ctx, in.Object, after); err != nil {
+		return err
 	}
 	r.tell(ctx, in, d)
+	return nil
+}
+
+// storeStatus writes the status of an object if it changed, provided that nobody changed the object.
+func (r *Reconciler) storeStatus(ctx context.Context, before, after *v1alpha1.CronFederatedHPA) error {
+	if equality.Semantic.DeepEqual(before.Status, after.Status) {
+		return nil
+	}
+	if err := r.Hub.Status().Update(ctx, after, client.FieldOwner(fieldManager)); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
 	return nil
 }
 
@@ -167,8 +205,11 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 // comeBack tries again at once where another writer was faster, which is
 // nothing to complain of, and elsewhere later and later.
 func comeBack(err error) (reconcile.Result, error) {
-	if errors.Is(err, errStale) || apierrors.IsConflict(err) {
+	switch {
+	case errors.Is(err, errStale) || apierrors.IsConflict(err):
 		return reconcile.Result{RequeueAfter: soon}, nil
+	case errors.Is(err, errPruned):
+		return reconcile.Result{RequeueAfter: untilFree}, nil
 	}
 	return reconcile.Result{}, err
 }

@@ -50,6 +50,7 @@ type sim struct {
 	stale         func() bool // the cache shows the object as it was a change ago
 	seen, former  *v1alpha1.CronFederatedHPA
 	log           ledger
+	webhook       bool // keeps the copy of the fields
 }
 
 func newSim(t testing.TB, start time.Time, objects ...client.Object) *sim {
@@ -211,6 +212,9 @@ func (s *sim) edit(change func(*v1alpha1.CronFederatedHPASpec)) {
 	object := s.cron()
 	change(&object.Spec)
 	object.Generation++
+	if s.webhook {
+		admitted(object)
+	}
 	if err := s.store.Update(s.t.Context(), object); err != nil {
 		s.t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,12 +60,19 @@ type onHub struct {
 	memory   *fleetMemory
 	// unread is why it is not known which clusters there are; nil: it is.
 	unread error
+	// divided: the object says how the replicas are divided, which is not ours to do there.
+	divided bool
+	ref     autoscalingv2.CrossVersionObjectReference
 }
 
 func (w onHub) state() cronplan.Target {
-	return cronplan.Target{
+	t := cronplan.Target{
 		Checked: true, Has: cronplan.Values{cronplan.Replicas: &w.scale.Spec.Replicas}, ScaledThere: conflicts(w.clusters),
 	}
+	if w.divided {
+		t.Trouble = cronplan.DividedByOthers(w.ref)
+	}
+	return t
 }
 
 func (w onHub) set(ctx context.Context, v cronplan.Values) error {
@@ -103,7 +111,7 @@ func (r *Reconciler) readWorkload(ctx context.Context, object *v1alpha1.CronFede
 	case memory.absence.Why != nil && memory.generation == object.Generation && !asks && !memory.absence.Due(now):
 		return nil, memory.absence.Why
 	}
-	clusters, err := r.readClusters(ctx, object)
+	clusters, of, err := r.readClusters(ctx, object)
 	if missing == nil { // that the hub is told is not held up
 		w.clusters, w.memory, w.unread = clusters, memory, err
 		return w, nil
@@ -112,12 +120,12 @@ func (r *Reconciler) readWorkload(ctx context.Context, object *v1alpha1.CronFede
 		return nil, err
 	}
 	memory.learn(clusters)
-	if err := nowhere(missing, clusters); err != nil {
+	if err := nowhere(missing, clusters, of); err != nil {
 		memory.lack(err, object.Generation, now)
 		return nil, err
 	}
 	memory.absence = workload.Absence{}
-	return inMembers{ref: object.Spec.ScaleTargetRef, clusters: clusters, memory: memory, timeout: r.Fleet.Timeout}, nil
+	return inMembers{object: object, clusters: clusters, memory: memory, timeout: r.Fleet.Timeout}, nil
 }
 
 // lack notes that nobody has the workload.
@@ -149,7 +157,10 @@ func (r *Reconciler) readOnHub(ctx context.Context, object *v1alpha1.CronFederat
 	if err != nil {
 		return onHub{}, err
 	}
-	w := onHub{hub: r.Scales.Scales(object.Namespace), resource: mapping.Resource.GroupResource()}
+	w := onHub{
+		hub: r.Scales.Scales(object.Namespace), resource: mapping.Resource.GroupResource(), ref: ref,
+		divided: object.Spec.ReplicaDistribution != nil,
+	}
 	w.scale, err = w.hub.Get(ctx, w.resource, ref.Name, metav1.GetOptions{})
 	return w, err
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/restore"
+	"github.com/fleetscale/fleetscale/pkg/speccopy"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -78,7 +80,7 @@ func TestCutObjectIsNeverTakenApart(t *testing.T) {
 			}
 			same(t, "asked of the other mode", nil, w.other.did)
 			same(t, "the hub was told", nil, w.hub.workloads[web].writes)
-			same(t, "AbleToScale", record.ReasonSpecCut, summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason)
+			same(t, "AbleToScale", restore.ReasonSpecCut, summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason)
 
 			back := w.object()
 			back.Generation++
@@ -133,7 +135,7 @@ func TestLostFieldsAreRestored(t *testing.T) {
 		},
 		"scaling to zero": func(f *v1alpha1.FederatedHPA) {
 			f.Spec.ReplicaDistribution, f.Spec.FederatedHPAAssignment = nil, &v1alpha1.FederatedHPAAssignment{}
-			f.Spec.ScalingToZero = true
+			f.Spec.ScalingToZero = new(true)
 		},
 	}
 	for name, change := range tests {
@@ -164,10 +166,10 @@ func TestLostFieldsAreRestored(t *testing.T) {
 			_ = w.reconcileN(2)
 			same(t, "cut in the end", map[string]string{"FederatedHPA": "0"}, w.series("fleetscale_specs_cut"))
 			reason := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason
-			if reason == record.ReasonSpecCut && w.other.did == nil {
+			if reason == restore.ReasonSpecCut && w.other.did == nil {
 				t.Errorf("AbleToScale says %s", reason)
 			}
-			if slices.ContainsFunc(w.object().ManagedFields, record.ByRestorer) {
+			if slices.ContainsFunc(w.object().ManagedFields, restore.ByKeeper) {
 				t.Error("who applies cannot remove what was restored")
 			}
 		})
@@ -187,7 +189,7 @@ func TestLostFieldsThatCannotBeRestored(t *testing.T) {
 		t.Errorf("heard %q", heard)
 	}
 	said := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale)
-	if said.Reason != record.ReasonSpecCut || !strings.Contains(said.Message,
+	if said.Reason != restore.ReasonSpecCut || !strings.Contains(said.Message,
 		"They could not be restored from the annotation fleetscale.io/spec: "+
 			errHeld.Error()) {
 		t.Errorf("AbleToScale says %s: %s", said.Reason, said.Message)
@@ -206,11 +208,11 @@ func TestLostFieldsThatAreDroppedAgain(t *testing.T) {
 	w.hub.drop = dropped
 	w.heard()
 	_ = w.reconcileN(8)
-	if heard := strings.Join(w.heard(), "\n"); strings.Contains(heard, record.EventSpecRestored) {
+	if heard := strings.Join(w.heard(), "\n"); strings.Contains(heard, restore.EventSpecRestored) {
 		t.Errorf("heard %q", heard)
 	}
 	said := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale)
-	if said.Reason != record.ReasonSpecCut || !strings.Contains(said.Message, "drops them from what is written") {
+	if said.Reason != restore.ReasonSpecCut || !strings.Contains(said.Message, "drops them from what is written") {
 		t.Errorf("AbleToScale says %s: %s", said.Reason, said.Message)
 	}
 	w.hub.drop = nil
@@ -232,4 +234,86 @@ func TestDeletionThatWaitsComesBack(t *testing.T) {
 	if again, err := w.reconcile(web); err != nil || again != 0 {
 		t.Errorf("comes back after %v, %v, though nothing of ours is left", again, err)
 	}
+}
+
+// A field that was lost and has a default is not taken for one that has it.
+func TestLostFieldThatHasADefault(t *testing.T) {
+	w := inMembers(t, map[string]int32{"east": 5, "west": 5}, func(f *v1alpha1.FederatedHPA) {
+		f.Spec.AutoscaleMultiClusterDelay = new(int32(300))
+	})
+	_ = w.reconcileN(2)
+	cut := w.object()
+	cut.Spec.AutoscaleMultiClusterDelay = nil
+	w.hub.put(cut)
+	w.heard()
+	_ = w.reconcileN(6)
+	const lost = "SpecCut: dropped without an edit: spec.autoscaleMultiClusterDelay. "
+	if heard := w.heard(); len(heard) != 2 || !strings.HasPrefix(heard[0], lost) {
+		t.Errorf("heard %q", heard)
+	}
+	same(t, "restored", new(int32(300)), w.object().Spec.AutoscaleMultiClusterDelay)
+}
+
+// A program that only observes tells of lost fields for as long as they are, and does not try to restore them.
+func TestObserverOfLostFields(t *testing.T) {
+	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
+	_ = w.reconcileN(2)
+	whole := w.object()
+	w.hub.put(dropped(whole))
+	w.restart()
+	hub := w.observing()
+	would := func() autoscalingv2.HorizontalPodAutoscalerCondition {
+		t.Helper()
+		var object v1alpha1.FederatedHPA
+		if err := hub.Get(t.Context(), web, &object); err != nil {
+			t.Fatal(err)
+		}
+		return summary.Condition(&object.Status, autoscalingv2.AbleToScale)
+	}
+	w.hub.patched = nil
+	w.heard()
+	if err := w.reconcileN(8); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "written", nil, w.hub.patched)
+	same(t, "Events", 1, len(w.heard()))
+	const said = ". This program only observes, and does not restore them"
+	if c := would(); c.Reason != restore.ReasonSpecCut || !strings.HasSuffix(c.Message, said) {
+		t.Errorf("AbleToScale says %s: %s", c.Reason, c.Message)
+	}
+	same(t, "cut", map[string]string{"FederatedHPA": "1"}, w.series("fleetscale_specs_cut"))
+	w.hub.put(whole)
+	if err := w.reconcileN(2); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "cut once they are there again", map[string]string{"FederatedHPA": "0"}, w.series("fleetscale_specs_cut"))
+	if c := would(); c.Reason == restore.ReasonSpecCut {
+		t.Errorf("AbleToScale says %s: %s", c.Reason, c.Message)
+	}
+}
+
+// A deletion follows the policy that was lost, and not its default.
+func TestDeletionFollowsALostPolicy(t *testing.T) {
+	w := onHub(t)
+	object := w.object()
+	object.Spec.FederatedHPAAssignment, object.Spec.DeletionPolicy = &v1alpha1.FederatedHPAAssignment{}, v1alpha1.DeletionPolicyOrphan
+	speccopy.Keep(object, speccopy.Of(object))
+	object.Spec.DeletionPolicy = ""
+	object.DeletionTimestamp, object.Finalizers = &metav1.Time{Time: start}, []string{v1alpha1.MemberAutoscalersFinalizer}
+	w.hub.put(object)
+	_ = w.reconcileN(6)
+	same(t, "policy", v1alpha1.DeletionPolicyOrphan, w.other.policy)
+}
+
+// One that is paused no longer says that it has lost fields once it has them again.
+func TestPausedObjectThatIsRestored(t *testing.T) {
+	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
+	w.edit(in(v1alpha1.ModePaused))
+	_ = w.reconcileN(2)
+	w.hub.put(dropped(w.object()))
+	_ = w.reconcileN(5)
+	same(t, "AbleToScale", restore.ReasonSpecCut, summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason)
+	_ = w.reconcileN(2)
+	same(t, "AbleToScale once it is whole", "", summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason)
+	same(t, "state", v1alpha1.StatePaused, w.object().Status.Summary.State)
 }

@@ -136,10 +136,22 @@ func (h *hub) List(_ context.Context, list client.ObjectList, opts ...client.Lis
 	defer h.mu.Unlock()
 	asked := client.ListOptions{}
 	asked.ApplyOptions(opts)
-	into := list.(*autoscalingv2.HorizontalPodAutoscalerList)
-	for _, hpa := range h.hpas {
-		if hpa.Namespace == asked.Namespace && asked.FieldSelector.String() == index.ByName+"="+index.Names(&hpa)[0] {
-			into.Items = append(into.Items, hpa)
+	wanted := func(object client.Object) bool {
+		name, _ := asked.FieldSelector.RequiresExactMatch(index.ByName)
+		return object.GetNamespace() == asked.Namespace && slices.Contains(index.Names(object), name)
+	}
+	switch into := list.(type) {
+	case *autoscalingv2.HorizontalPodAutoscalerList:
+		for _, hpa := range h.hpas {
+			if wanted(&hpa) {
+				into.Items = append(into.Items, hpa)
+			}
+		}
+	case *v1alpha1.FederatedHPAList:
+		for _, object := range h.objects {
+			if wanted(object) {
+				into.Items = append(into.Items, *object)
+			}
 		}
 	}
 	return nil

@@ -132,10 +132,15 @@ func TestObserveBesideALiveAutoscaler(t *testing.T) {
 	w := onHub(t)
 	w.hub.hpas = append(w.hub.hpas, federatedhpatest.HPA("live", func(*autoscalingv2.HorizontalPodAutoscaler) {}))
 	w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
+	twin := w.object()
+	twin.Name, twin.UID = "twin", "twin"
+	w.hub.put(twin)
 	w.edit(in(v1alpha1.ModeObserve))
 	w.wants(18)
 	_ = w.reconcileN(2)
-	same(t, "acting", "Observing False Observe: spec.mode is Observe: the workload would go from 10 to 18 replicas", acting(w))
+	same(t, "acting", "Observing False Observe: spec.mode is Observe: the workload would go from 10 to 18 replicas; in its way once it acts: "+
+		"FederatedHPA shop/twin, HorizontalPodAutoscaler shop/live, "+
+		"HorizontalPodAutoscaler shop/own in cluster west", acting(w))
 	same(t, "explained", int32(18), w.object().Status.Explanation.DesiredReplicas)
 	same(t, "written", []int32(nil), w.hub.workloads[web].writes)
 	w.edit(in(v1alpha1.ModeActive))

@@ -391,7 +391,7 @@ func TestThresholdsThatCannotBeMet(t *testing.T) {
 // With rebalance, replicas move to where they belong, a few at a time, each taken away only once another is Ready.
 func TestRebalance(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 20, "b": 0}, by("StaticWeighted"),
-		func(f *v1alpha1.FederatedHPA) { f.Spec.ReplicaDistribution.Rebalance = true })
+		func(f *v1alpha1.FederatedHPA) { f.Spec.ReplicaDistribution.Rebalance = new(true) })
 	w.wants(20)
 	w.members["b"].startup = 40 * time.Second
 	most, least := int32(0), int32(100)
@@ -420,7 +420,7 @@ func TestRebalanceIsInterrupted(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := inMembers(t, map[string]int32{"a": 20, "b": 0}, by("StaticWeighted"),
-				func(f *v1alpha1.FederatedHPA) { f.Spec.ReplicaDistribution.Rebalance = true })
+				func(f *v1alpha1.FederatedHPA) { f.Spec.ReplicaDistribution.Rebalance = new(true) })
 			w.wants(20)
 			w.members["b"].room = 0
 			for i := 0; w.runs()["b"] == 0 && i < 100; i++ {

@@ -3,7 +3,6 @@
 package federatedhpa
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -45,6 +44,11 @@ type Options struct {
 	SyncPeriod time.Duration
 	Clock      clock.PassiveClock
 	Losses     *served.Losses
+	Metrics    *Metrics
+	// MostShown is how many objects have metrics of their own.
+	MostShown int
+	// Observes is for a program that writes nothing: what it is given has objects observe, and keeps their statuses.
+	Observes bool
 }
 
 // Distributed is the mode in which the bounds are split into autoscalers of the members: [distributed.Mode].
@@ -65,13 +69,11 @@ type Reconciler struct {
 
 // memory is what is known of one object from one reconcile to the next.
 type memory struct {
-	doubt doubt
+	doubt served.Doubt
 	// cut: the object has lost fields.
 	cut         bool
 	central     central.Memory
 	distributed distributed.Memory
-	// mode is the one that the metrics show.
-	mode v1alpha1.AutoscalingMode
 }
 
 // New returns a reconciler, to be called by one leader at a time.
@@ -88,7 +90,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.undoubt(request.NamespacedName)
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
-	object, copied, err := r.read(ctx, request.NamespacedName)
+	object := &v1alpha1.FederatedHPA{}
+	err := r.Hub.Get(ctx, request.NamespacedName, object)
 	if apierrors.IsNotFound(err) {
 		r.memories.Forget(request.NamespacedName)
 		return reconcile.Result{}, nil // the workload keeps its replicas
@@ -97,7 +100,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	memory := r.memories.Of(object)
-	r.showMode(request.NamespacedName, cmp.Or(object.Spec.Mode, v1alpha1.ModeActive), memory)
+	r.Metrics.show(object, r.MostShown)
 	if r.deferred(object, memory) {
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
@@ -105,19 +108,26 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.Recorder.Event(object, record.Event{Type: corev1.EventTypeWarning, Reason: eventAnotherController, Message: err.Error()}, "Autoscale")
 		return reconcile.Result{}, err
 	}
-	return r.reconcile(ctx, object, copied, memory)
+	return r.reconcile(ctx, object, memory)
 }
 
 // reconcile is Reconcile of an object that is as it should be, and that nobody else acts on.
-func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, copied bool, memory *memory) (reconcile.Result, error) {
+func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *memory) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(object)
-	cut := len(served.Cut(object)) > 0
+	copied, cut := speccopy.Agrees(object), len(served.Cut(object)) > 0
+	if object.DeletionTimestamp != nil {
+		served.Restore(object) // what it has lost holds for its end too
+	}
+	v1alpha1.DefaultFederatedHPA(object) // only now: defaults would hide what was dropped; those of admission may be missing
 	if !cut {
 		if err := r.protect(ctx, object, copied, memory); err != nil {
 			return r.again(err)
 		}
 	}
 	switch {
+	case object.DeletionTimestamp != nil && r.Observes: // it has nothing of ours to take away
+		r.memories.Forget(key)
+		return reconcile.Result{}, nil
 	case object.DeletionTimestamp != nil:
 	case tenancy.Reserved(object.Namespace):
 		r.Central.Forget(key, &memory.central)
@@ -139,17 +149,6 @@ func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.FederatedHP
 		return r.again(err)
 	}
 	return r.again(r.Central.Reconcile(ctx, object, &memory.central))
-}
-
-// read returns the object with its defaults; those of admission may be missing. It has been copied if it has a copy of its fields.
-func (r *Reconciler) read(ctx context.Context, key client.ObjectKey) (object *v1alpha1.FederatedHPA, copied bool, err error) {
-	object = &v1alpha1.FederatedHPA{}
-	if err := r.Hub.Get(ctx, key, object); err != nil {
-		return nil, false, err
-	}
-	copied = speccopy.Agrees(object)
-	v1alpha1.DefaultFederatedHPA(object)
-	return object, copied, nil
 }
 
 // released is [Reconciler.again], except for an object that is being deleted and has no finalizer left.
@@ -192,14 +191,9 @@ func (r *Reconciler) endDistributed(ctx context.Context, object *v1alpha1.Federa
 
 // dropped cleans up after an object that is gone.
 func (r *Reconciler) dropped(key client.ObjectKey, memory *memory) {
-	r.showMode(key, "", memory)
+	r.Metrics.forget(key)
 	r.Central.Forget(key, &memory.central)
 	r.Distributed.Forget(key, &memory.distributed)
 	r.Recorder.Forget(key)
 	r.Losses.Found(v1alpha1.FederatedHPAKind, &memory.cut)
-}
-
-func (r *Reconciler) showMode(key client.ObjectKey, mode v1alpha1.AutoscalingMode, memory *memory) {
-	r.Central.Metrics.Mode(key, mode, memory.mode)
-	memory.mode = mode
 }

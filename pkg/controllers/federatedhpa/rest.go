@@ -10,6 +10,8 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/controllers/restore"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // rests reports whether neither mode reconciles the object: it is paused, or observes, and to leave distributed mode takes
@@ -23,6 +25,9 @@ func rests(object *v1alpha1.FederatedHPA) bool {
 func (r *Reconciler) rest(ctx context.Context, object *v1alpha1.FederatedHPA) error {
 	status, now := object.Status.DeepCopy(), r.Clock.Now()
 	acting := record.Acting(object.Spec.Mode, "its HorizontalPodAutoscalers in the clusters would be deleted, and the hub would scale")
+	if summary.Condition(status, autoscalingv2.AbleToScale).Reason == restore.ReasonSpecCut { // it is whole again
+		status.Conditions = record.Unset(status.Conditions, autoscalingv2.AbleToScale)
+	}
 	state := v1alpha1.StateObserving
 	if object.Spec.Mode == v1alpha1.ModePaused {
 		state = v1alpha1.StatePaused

@@ -50,7 +50,7 @@ func newLife(t *testing.T, seed uint64) *life {
 	}
 	if l.direct {
 		types := []v1alpha1.ReplicaDistributionType{"StaticWeighted", "DynamicWeighted", "LoadWeighted", "Aggregated", "Prioritized"}
-		object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: types[l.r.IntN(len(types))], Rebalance: l.r.IntN(3) == 0}
+		object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: types[l.r.IntN(len(types))], Rebalance: new(l.r.IntN(3) == 0)}
 	} else {
 		l.hub.workloads[web] = &fakeWorkload{replicas: 5, statusReplicas: 5, selector: "app=web"}
 		l.placed = placement.NewKarmada(l.hub, l.clock)

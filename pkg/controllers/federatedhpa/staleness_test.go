@@ -10,6 +10,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
 func TestDoubts(t *testing.T) {
@@ -22,7 +23,7 @@ func TestDoubts(t *testing.T) {
 	whole.Status.Summary = &v1alpha1.FederatedHPASummary{}
 	fresh := cut.DeepCopy()
 	fresh.ManagedFields = nil
-	d := &doubt{}
+	d := &served.Doubt{}
 	for _, step := range []struct {
 		what   string
 		after  time.Duration
@@ -39,7 +40,7 @@ func TestDoubts(t *testing.T) {
 		{"cut for a minute", 3 * time.Minute, cut, false},
 		{"cut for good", time.Hour, cut, false},
 	} {
-		if got := d.about(step.object, start.Add(step.after)); got != step.want {
+		if got := d.About(step.object, record.FieldManager, start.Add(step.after)); got != step.want {
 			t.Errorf("%s: doubted %v, want %v", step.what, got, step.want)
 		}
 	}
@@ -51,8 +52,11 @@ func TestDoubtsAboutTheMode(t *testing.T) {
 	object.ManagedFields, object.Status.Summary = nil, &v1alpha1.FederatedHPASummary{}
 	edited := object.DeepCopy()
 	edited.Generation = 4
-	d := &doubt{}
+	d := &served.Doubt{}
 	same(t, "doubts", []bool{true, true, false, false}, []bool{
-		d.about(object, start), d.about(object, start.Add(time.Minute-1)), d.about(object, start.Add(time.Minute)), d.about(edited, start),
+		d.About(object, record.FieldManager, start),
+		d.About(object, record.FieldManager, start.Add(time.Minute-1)),
+		d.About(object, record.FieldManager, start.Add(time.Minute)),
+		d.About(edited, record.FieldManager, start),
 	})
 }

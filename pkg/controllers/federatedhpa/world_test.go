@@ -124,8 +124,8 @@ func (w *world) restart() {
 	recorder := record.New(w.hub, recorder{w})
 	w.program = New(Options{
 		Hub: w.hub, Live: w.hub, Recorder: recorder, Distributed: &w.other, SyncPeriod: period, Clock: w.clock,
-		Losses: served.NewLosses(w.registry),
-		Hold:   func() error { return cmp.Or(w.held, w.settled) },
+		Losses: served.NewLosses(w.registry), Metrics: NewMetrics(w.registry), MostShown: 100,
+		Hold: func() error { return cmp.Or(w.held, w.settled) },
 		Central: central.New(central.Options{
 			Hub: w.hub, Live: templates{hub: w.hub}, Scales: scales{hub: w.hub}, Mapper: mapper, Recorder: recorder, Ask: w,
 			PropagationGrace: 5 * time.Minute,
@@ -281,7 +281,7 @@ func (w *world) edit(change func(*v1alpha1.FederatedHPASpec)) {
 	object := before.DeepCopy()
 	change(&object.Spec)
 	object.Generation++
-	speccopy.Admit(object, speccopy.Of(object), before)
+	speccopy.Admit(object, speccopy.Sent(object), before)
 	w.hub.put(object)
 }
 
@@ -347,10 +347,12 @@ type otherMode struct {
 	did  []string
 	left bool
 	err  error
+	// policy is that of the object that was last reconciled.
+	policy v1alpha1.DeletionPolicy
 }
 
 func (o *otherMode) Reconcile(_ context.Context, object *v1alpha1.FederatedHPA, _ *distributed.Memory) error {
-	o.did = append(o.did, "reconcile "+object.Name)
+	o.did, o.policy = append(o.did, "reconcile "+object.Name), object.Spec.DeletionPolicy
 	return o.err
 }
 

@@ -25,6 +25,8 @@ type plan struct {
 
 // sized is what the containers of the template should have, in its order, and what that would save.
 type sized struct {
+	// template is as it is written, with what is advised for the fleet; fleet is what comes of it.
+	template sizes.Template
 	fleet    []sizes.Size
 	clusters []sizedCluster // as those of the situation
 	savings  sizes.Savings

@@ -16,7 +16,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
-// Metrics are what is recommended, and what comes of it; cpu in cores, memory in bytes. Series of an object go with it. Labels:
+// Metrics are what is recommended, and what comes of it; cpu in cores, memory in bytes. Of objects some have series, so that a large fleet
+// does not flood who scrapes; these go with the object. Labels:
 // bound is target, lower, upper or uncapped; result is added, repeated or ignored.
 type Metrics struct {
 	durations prometheus.Histogram
@@ -25,7 +26,8 @@ type Metrics struct {
 	samples   *prometheus.CounterVec
 
 	mu      sync.Mutex
-	objects map[client.ObjectKey][]prometheus.Metric // the gauges of each
+	objects map[client.ObjectKey][]prometheus.Metric // the gauges of each that has series
+	without map[client.ObjectKey]bool                // those that have none
 	moved   map[string]bool                          // clusters of moves
 	swept   time.Time                                // when those that have left were last forgotten
 }
@@ -40,6 +42,8 @@ var (
 	savingsDesc = gauge("savings",
 		"What all Pods would request less if they had the recommended size, in cores or bytes; negative if more.",
 		"resource")
+	withoutDesc = prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, "without_series"),
+		"MultidimPodAutoscalers that have no series of their own, as there are more than --metrics-per-object.", nil, nil)
 )
 
 func gauge(name, help string, labels ...string) *prometheus.Desc {
@@ -59,7 +63,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		kills:   counter("ooms_total", "Containers that were killed for want of memory.", "namespace", "name"),
 		moves:   counter("moves_total", "Pods that were to be resized or evicted, by what came of it.", "cluster", "way", "result"),
 		samples: counter("samples_total", "Samples of what containers used, by what became of them.", "result"),
-		objects: map[client.ObjectKey][]prometheus.Metric{}, moved: map[string]bool{},
+		objects: map[client.ObjectKey][]prometheus.Metric{}, without: map[client.ObjectKey]bool{}, moved: map[string]bool{},
 	}
 	reg.MustRegister(m.durations, m.moves, m.kills, m.samples, m)
 	return m
@@ -67,7 +71,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 
 // Describe implements [prometheus.Collector].
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{recommendedDesc, requestedDesc, podsDesc, savingsDesc} {
+	for _, desc := range []*prometheus.Desc{recommendedDesc, requestedDesc, podsDesc, savingsDesc, withoutDesc} {
 		to <- desc
 	}
 }
@@ -76,6 +80,7 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	to <- prometheus.MustNewConstMetric(withoutDesc, prometheus.GaugeValue, float64(len(m.without)))
 	for _, gauges := range m.objects {
 		for _, g := range gauges {
 			to <- g
@@ -83,8 +88,9 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-func (m *Metrics) reconciled(p *plan, took time.Duration) {
+func (m *Metrics) reconciled(p *plan, most int, took time.Duration) {
 	m.durations.Observe(took.Seconds())
+	shown := m.admits(client.ObjectKeyFromObject(p.Object), most)
 	for i := range p.actuations {
 		for _, o := range p.actuations[i].sent {
 			m.moves.WithLabelValues(p.actuations[i].name, strings.ToLower(string(o.Way)), resultOf(o.err)).Inc()
@@ -99,8 +105,26 @@ func (m *Metrics) reconciled(p *plan, took time.Duration) {
 		m.samples.WithLabelValues("added").Add(float64(f.Samples))
 		m.samples.WithLabelValues("repeated").Add(float64(f.Repeats))
 		m.samples.WithLabelValues("ignored").Add(float64(f.Ignored))
-		m.kills.WithLabelValues(p.Object.Namespace, p.Object.Name).Add(float64(len(f.Kills)))
+		if shown {
+			m.kills.WithLabelValues(p.Object.Namespace, p.Object.Name).Add(float64(len(f.Kills)))
+		}
 	}
+}
+
+// admits reports whether an object has series, as it does from when there is room for it among so many.
+func (m *Metrics) admits(key client.ObjectKey, most int) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, has := m.objects[key]; has {
+		return true
+	}
+	if len(m.objects) >= most {
+		m.without[key] = true
+		return false
+	}
+	m.objects[key] = nil
+	delete(m.without, key)
+	return true
 }
 
 // sweep is how often clusters that have left are forgotten.
@@ -145,8 +169,9 @@ func resultOf(err error) string {
 }
 
 // says shows what a status says.
-func (m *Metrics) says(p *plan, s *v1alpha1.MultidimPodAutoscalerStatus) {
-	if p.advice == nil {
+func (m *Metrics) says(p *plan, s *v1alpha1.MultidimPodAutoscalerStatus, most int) {
+	key := client.ObjectKeyFromObject(p.Object)
+	if p.advice == nil || !m.admits(key, most) {
 		return // as it was
 	}
 	g := gauges{of: []string{p.Object.Namespace, p.Object.Name}}
@@ -169,7 +194,7 @@ func (m *Metrics) says(p *plan, s *v1alpha1.MultidimPodAutoscalerStatus) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.objects[client.ObjectKeyFromObject(p.Object)] = g.all
+	m.objects[key] = g.all
 }
 
 // gauges are those of one object.
@@ -212,4 +237,5 @@ func (m *Metrics) forget(key client.ObjectKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.objects, key)
+	delete(m.without, key)
 }

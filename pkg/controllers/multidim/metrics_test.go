@@ -92,3 +92,34 @@ func TestMovesOfClustersThatLeft(t *testing.T) {
 	w.pass(2)
 	same(t, "of the one that is silent", 1, series())
 }
+
+// A large fleet does not flood the scraper; what it leaves out is counted, and gets the place of what goes.
+func TestSeriesAreBounded(t *testing.T) {
+	w := newWorld(t, object())
+	registry := prometheus.NewRegistry()
+	w.Metrics, w.MostShown = NewMetrics(registry), 0
+	expect := func(when string, has bool, without string) {
+		t.Helper()
+		n, err := testutil.GatherAndCount(registry, "fleetscale_mpa_recommendation", "fleetscale_mpa_ooms_total")
+		if err != nil || n > 0 != has {
+			t.Errorf("%s: %d series, %v", when, n, err)
+		}
+		const head = `
+# HELP fleetscale_mpa_without_series MultidimPodAutoscalers that have no series of their own, as there are more than --metrics-per-object.
+# TYPE fleetscale_mpa_without_series gauge
+fleetscale_mpa_without_series `
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(head+without+"\n"), "fleetscale_mpa_without_series"); err != nil {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	w.pass(2)
+	expect("there is no room", false, "1")
+	w.MostShown = 1
+	w.pass(2)
+	expect("there is", true, "0")
+	if err := w.hub.Delete(t.Context(), w.object()); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(1)
+	expect("gone", false, "0")
+}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
+	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
@@ -58,6 +59,10 @@ type Options struct {
 	Clock   clock.PassiveClock
 	Events  events.EventRecorder
 	Metrics *Metrics
+	// MostShown is how many objects have metrics of their own.
+	MostShown int
+	// Observes is for a program that writes nothing: what it is given has objects observe, and keeps their statuses.
+	Observes bool
 }
 
 // Sizing is how sizes are decided, besides what the objects say.
@@ -99,9 +104,11 @@ type memory struct {
 	began    time.Time             // when this process first asked the hub's metrics API
 	measured time.Time             // when that last answered; zero if not to this process
 	written  time.Time             // when the status was; zero if not by this process
-	clusters map[string]*clusterMemory
-	gave     time.Time // when it was last written what new Pods are created with; zero: not by this process
-	waiting  []string  // the clusters that a deletion waits for
+	// explained is what its explanation was limited by then.
+	explained explanation.Memory
+	clusters  map[string]*clusterMemory
+	gave      time.Time // when it was last written what new Pods are created with; zero: not by this process
+	waiting   []string  // the clusters that a deletion waits for
 }
 
 // lastAdvice is what was advised before: nothing becomes less while a cluster is silent.
@@ -134,6 +141,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	case err != nil:
 		return reconcile.Result{}, err
+	case object.DeletionTimestamp != nil && r.Observes: // it has nothing of ours to take away
+		r.memories.Forget(request.NamespacedName)
+		return reconcile.Result{}, nil
 	case object.DeletionTimestamp != nil:
 		return r.again(r.end(ctx, object))
 	}
@@ -162,10 +172,12 @@ func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPod
 		r.learn(ctx, &in, memory)
 	}
 	p := decide(in)
-	p.childErr = r.apply(ctx, &p)
+	if !r.Observes {
+		p.childErr = r.apply(ctx, &p)
+	}
 	actErr := r.act(ctx, &p, memory)
 	err := cmp.Or(r.record(ctx, &p, memory), p.childErr, actErr)
-	r.Metrics.reconciled(&p, r.Clock.Since(started))
+	r.Metrics.reconciled(&p, r.MostShown, r.Clock.Since(started))
 	if r.Fleet.Fleet.Settled() == nil && r.Metrics.due(started) {
 		r.Metrics.keep(r.Fleet.Fleet.Clusters())
 	}

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
@@ -47,8 +48,9 @@ const (
 // record writes the status, if more has changed than what changes all the time, or that is old; and tells the object's owner what is new.
 func (r *Reconciler) record(ctx context.Context, p *plan, memory *memory) error {
 	before, after := &p.Object.Status, p.status()
-	r.Metrics.says(p, &after)
-	if isNews(before, &after, p.Now.Sub(memory.written)) {
+	r.Metrics.says(p, &after, r.MostShown)
+	limit := explanation.SizesLimitedBy(after.Explanation)
+	if memory.explained.Otherwise(explanation.SizesLimitedBy(before.Explanation), limit) || isNews(before, &after, p.Now.Sub(memory.written)) {
 		written := p.Object.DeepCopy()
 		written.Status = after
 		if err := r.Hub.Status().Update(ctx, written, client.FieldOwner(FieldManager)); err != nil {
@@ -58,6 +60,7 @@ func (r *Reconciler) record(ctx context.Context, p *plan, memory *memory) error 
 			return fmt.Errorf("writing the status: %w", err)
 		}
 		memory.written = p.Now
+		memory.explained.Wrote(limit)
 	}
 	for _, e := range p.news(before, &after) {
 		r.Events.Eventf(e.on(p.Object), nil, e.kind, e.reason, "Recommend", "%s", summary.Brief(e.message, summary.LongestNote))
@@ -95,7 +98,7 @@ var alike = conversion.EqualitiesOrDie(
 )
 
 // timeless is a status without what says in words how old something is, and without percentages, which are of the amounts beside
-// them.
+// them, and why sizes are as they are.
 func timeless(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutoscalerStatus {
 	bare := s.DeepCopy()
 	for i := range bare.CurrentMetrics {
@@ -104,6 +107,7 @@ func timeless(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAuto
 		}
 	}
 	forgetAge(bare.Conditions)
+	bare.Explanation = nil
 	return bare
 }
 
@@ -117,7 +121,7 @@ func forgetAge(conditions []metav1.Condition) {
 // steady is a status without what changes all the time.
 func steady(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutoscalerStatus {
 	bare := s.DeepCopy()
-	bare.CurrentMetrics = nil
+	bare.CurrentMetrics, bare.Explanation = nil, nil
 	bare.Recommendation = targets(s.Recommendation)
 	for i := range bare.Clusters {
 		bare.Clusters[i].Recommendation = targets(bare.Clusters[i].Recommendation)

@@ -92,8 +92,9 @@ func (t *template) sidecars() (all []corev1.Container) {
 // sizes returns what the containers should have, for the fleet and in each cluster, and what that would save. The goals have running
 // Pods request at least some shares, and new ones, which are there for load, others.
 func (in *situation) sizes(running, born []goals.Share) sized {
+	template := in.admitted(nil, running, func(a *history.Advice) sizes.Advice { return a.Fleet })
 	s := sized{
-		fleet:    sizes.CapAll(in.admitted(nil, running, func(a *history.Advice) sizes.Advice { return a.Fleet }), sizes.Unlimited()),
+		template: template, fleet: sizes.CapAll(template, sizes.Unlimited()),
 		clusters: make([]sizedCluster, len(in.clusters)), priced: true,
 	}
 	for i := range in.clusters {

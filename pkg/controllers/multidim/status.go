@@ -44,6 +44,7 @@ func (p *plan) reportSizes(s *v1alpha1.MultidimPodAutoscalerStatus) {
 	case p.isOurs():
 		s.Recommendation = nil
 	}
+	s.Explanation = p.explain(s.Recommendation)
 	if s.Savings = nil; s.Recommendation != nil {
 		s.Savings = savingsOf(p.sized.savings, p.sized.priced)
 	}

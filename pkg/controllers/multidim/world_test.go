@@ -230,7 +230,7 @@ func (w *world) restart() {
 		Hub: writes, Live: live, Fleet: &selection.Reader{Fleet: w, Timeout: time.Second}, VPAs: w, Uses: w, History: w.store,
 		Hold: func() error { return nil }, Period: time.Minute, Grace: time.Hour,
 		Sizing: Sizing{PodMinimum: sizes.Amounts{25, 250 * mi}, Headroom: 10}, Clock: w.clock, Events: w.events,
-		Metrics: NewMetrics(prometheus.NewRegistry()),
+		Metrics: NewMetrics(prometheus.NewRegistry()), MostShown: 100,
 	})
 }
 

@@ -24,6 +24,8 @@ type Advice struct {
 	Container string
 	// Fleet is the advice that is the same for all clusters.
 	Fleet sizes.Advice
+	// Grounds are what that comes from.
+	Grounds sizes.Grounds
 	// First is when the first sample of CPU was taken in any of the clusters, and Samples is how many there are. Zero: none.
 	First   time.Time
 	Samples int
@@ -80,7 +82,7 @@ func (m *memory) advise(w *Wanted, parts []sizes.Part) Advice {
 			a.First = use.First
 		}
 	}
-	a.Fleet = sizes.AdviseFleet(parts, w.Options, w.Last)
+	a.Fleet, a.Grounds = sizes.GroundedAdvice(parts, w.Options, w.Last)
 	a.Clusters = make([]ClusterAdvice, len(parts))
 	for i, p := range parts {
 		a.Clusters[i] = ClusterAdvice{

@@ -38,8 +38,8 @@ func TestAdvise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nothing := sizes.AdviseFleet(nil, options(), sizes.Advice{})
-	want := Advice{Container: "other", Fleet: nothing, Clusters: []ClusterAdvice{
+	nothing, grounds := sizes.GroundedAdvice(nil, options(), sizes.Advice{})
+	want := Advice{Container: "other", Fleet: nothing, Grounds: grounds, Clusters: []ClusterAdvice{
 		{Advice: nothing, Cluster: "east"}, {Advice: nothing, Cluster: "west"},
 	}}
 	if diff := cmp.Diff([]Advice{want}, other); diff != "" {

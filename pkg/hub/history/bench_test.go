@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -145,21 +146,13 @@ func TestHeapOfContainers(t *testing.T) {
 	}
 	s := New(newHub(t), time.Minute)
 	all := newWorkloads(workloads)
-	before := heap() // what is seen is the caller's
+	before := heaptest.InUse() // what is seen is the caller's
 	live(t, s, all, 30)
-	each := float64(heap()-before) / float64(workloads*len(benchClusters)*benchEach)
+	each := float64(heaptest.InUse()-before) / float64(workloads*len(benchClusters)*benchEach)
 	runtime.KeepAlive(all)
 	runtime.KeepAlive(s)
 	t.Logf("%.0f bytes for each of %d containers", each, workloads*len(benchClusters)*benchEach)
 	if each > 600 {
 		t.Errorf("%.0f bytes for each container, want at most 600", each)
 	}
-}
-
-func heap() uint64 {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
 }

@@ -52,6 +52,14 @@ type Publisher struct {
 	mu     sync.Mutex
 	read   bool
 	stored configmap.Stored
+
+	// renewed is when the views were last renewed by this program, and how that is written.
+	renewed renewal
+}
+
+type renewal struct {
+	at   time.Time
+	text string
 }
 
 // NewPublisher returns a publisher, of which one may work at a time.
@@ -105,17 +113,25 @@ func (p *Publisher) publish(ctx context.Context) error {
 	if !read || !known || p.Fleet.Settled() != nil {
 		return nil
 	}
-	views := map[string]View{}
+	views, before := map[string]View{}, Decode(stored.Data)
 	for _, m := range p.Fleet.All() {
-		views[m.Name()] = viewOf(m.State(), expiries[m.Name()])
+		views[m.Name()] = viewOf(m.State(), m.Traits(), expiries[m.Name()], before[m.Name()])
 	}
-	want := encode(views, stored.Data)
+	renewed := p.renewed
+	if now := time.Now(); now.Sub(renewed.at) >= renewEvery {
+		renewed = renewal{now, now.UTC().Format(time.RFC3339)}
+	}
+	want := encode(views, stored.Data, renewed.text)
 	if stored.Exists && maps.Equal(want, stored.Data) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
-	return configmap.Write(ctx, p.Hub, nameIn(p.Namespace), stored, want)
+	if err := configmap.Write(ctx, p.Hub, nameIn(p.Namespace), stored, want); err != nil {
+		return err
+	}
+	p.renewed = renewed
+	return nil
 }
 
 func (p *Publisher) follow(ctx context.Context) {
@@ -127,9 +143,13 @@ func (p *Publisher) follow(ctx context.Context) {
 	}, func(*fleet.Silence) {})
 }
 
-// Follow tells the views, at first and after each change, until ctx ends. While they cannot be read, those that were told last stand.
-func Follow(ctx context.Context, hub dynamic.Interface, namespace string, told func(map[string]View)) {
-	named(hub, namespace).Follow(ctx, func(object *unstructured.Unstructured) { told(Decode(configmap.Of(object).Data)) },
+// Follow reads the views, at first and after each change, until ctx ends, and tells of that. While they cannot be read, those that were
+// read last stand, until they are stale.
+func (s *Seen) Follow(ctx context.Context, hub dynamic.Interface, namespace string, changed func()) {
+	named(hub, namespace).Follow(ctx, func(object *unstructured.Unstructured) {
+		s.read(configmap.Of(object).Data, time.Now())
+		changed()
+	},
 		func(trouble *fleet.Silence) {
 			if trouble != nil {
 				klog.FromContext(ctx).V(2).Info("Could not read what the controller-manager sees of the members",

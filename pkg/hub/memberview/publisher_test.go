@@ -12,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/fleetscale/fleetscale/pkg/hub/configmap"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
@@ -31,22 +33,37 @@ func TestNothingIsPublishedTooSoon(t *testing.T) {
 		change func(*Publisher)
 		want   bool
 	}{
-		"all is known":                 {func(*Publisher) {}, true},
-		"the members are not":          {func(p *Publisher) { p.Fleet = nobody{errors.New("waiting")} }, false},
-		"the tokens are not":           {func(p *Publisher) { p.Expiries = func() (map[string]time.Time, bool) { return nil, false } }, false},
-		"what is stored is not":        {func(p *Publisher) { p.read = false }, false},
-		"the same is stored":           {func(p *Publisher) { p.stored = configmap.Stored{Exists: true} }, false},
-		"more is stored than there is": {func(p *Publisher) { p.stored = configmap.Stored{Data: map[string]string{"gone": "{}"}} }, true},
+		"all is known":          {func(*Publisher) {}, true},
+		"the members are not":   {func(p *Publisher) { p.Fleet = nobody{errors.New("waiting")} }, false},
+		"the tokens are not":    {func(p *Publisher) { p.Expiries = func() (map[string]time.Time, bool) { return nil, false } }, false},
+		"what is stored is not": {func(p *Publisher) { p.read = false }, false},
+		"the same is stored": {func(p *Publisher) {
+			p.renewed = renewal{time.Now(), "now"}
+			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now"}}
+		}, false},
+		"the same is stored, and was not renewed": {func(p *Publisher) {
+			p.renewed = renewal{time.Now().Add(-renewEvery), "then"}
+			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "then"}}
+		}, true},
+		"the same is stored, by another program": {func(p *Publisher) {
+			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now"}}
+		}, true},
+		"more is stored than there is": {func(p *Publisher) {
+			p.renewed = renewal{time.Now(), "now"}
+			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now", "gone": "{}"}}
+		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub := fake.NewClientset()
 			p := NewPublisher(Options{Hub: hub, Namespace: "fleetscale-system", Fleet: nobody{}, Expiries: known, Timeout: time.Second})
 			p.read = true
 			tc.change(p)
+			writes := 0
+			hub.PrependReactor("*", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { writes++; return true, nil, nil })
 			if err := p.publish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if got := len(hub.Actions()) > 0; got != tc.want {
+			if got := writes > 0; got != tc.want {
 				t.Errorf("written: %v, want %v: %v", got, tc.want, hub.Actions())
 			}
 		})
@@ -56,7 +73,7 @@ func TestNothingIsPublishedTooSoon(t *testing.T) {
 func TestConfigMapIsCreatedThenPatched(t *testing.T) {
 	hub := fake.NewClientset()
 	ctx := t.Context()
-	want := encode(map[string]View{"east": silentView(), "west": silentView()}, nil)
+	want := encode(map[string]View{"east": silentView(), "west": silentView()}, nil, "now")
 	write := func(read configmap.Stored, want map[string]string) *corev1.ConfigMap {
 		t.Helper()
 		if err := configmap.Write(ctx, hub, nameIn("fleetscale-system"), read, want); err != nil {
@@ -92,6 +109,30 @@ func TestPublishingIsBoundedInTime(t *testing.T) {
 		p.loop(ctx)
 		if calls < 11 || calls > 12 {
 			t.Errorf("compared %d times in a minute, want every %v", calls, period)
+		}
+	})
+}
+
+// While nothing changes, what is stored is renewed once a minute.
+func TestRenewals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hub := fake.NewClientset()
+		p := NewPublisher(Options{
+			Hub: hub, Namespace: "fleetscale-system", Fleet: nobody{}, Timeout: time.Second,
+			Expiries: func() (map[string]time.Time, bool) { return nil, true },
+		})
+		p.read = true
+		hub.PrependReactor("*", "configmaps", func(action clienttesting.Action) (bool, runtime.Object, error) {
+			p.mu.Lock() // as if it were read again at once
+			defer p.mu.Unlock()
+			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: time.Now().UTC().Format(time.RFC3339)}}
+			return true, nil, nil
+		})
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute+time.Second)
+		defer stop()
+		p.loop(ctx)
+		if n := len(hub.Actions()); n < 10 || n > 11 {
+			t.Errorf("written %d times in 10 minutes, want once a minute", n)
 		}
 	})
 }

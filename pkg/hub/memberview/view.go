@@ -13,11 +13,21 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/grants"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 )
 
-// Name is that of the ConfigMap, which has one entry for each cluster, under its name.
+// Name is that of the ConfigMap, which has one entry for each cluster, under its name, and one under [renewedKey].
 const Name = "fleetscale-members"
+
+const (
+	// renewedKey has when all entries were last found to be true. No cluster is called so: names are label values.
+	renewedKey = "_renewed"
+	// renewEvery is the time between two renewals: while nothing else changes, one write of a few bytes.
+	renewEvery = time.Minute
+	// staleAfter is how long the last renewal holds: a leader that ends is replaced sooner.
+	staleAfter = 3 * renewEvery
+)
 
 // View is one cluster as the controller-manager sees it.
 type View struct {
@@ -31,6 +41,8 @@ type View struct {
 	Since time.Time `json:"since,omitzero"`
 	// TokenExpiry is when the first token of the registration expires; zero: none does.
 	TokenExpiry time.Time `json:"tokenExpiry,omitzero"`
+	// MissingRights are those that the cluster denies to the credential that writes, as [member.Traits] has them.
+	MissingRights []string `json:"missingRights,omitempty"`
 }
 
 const (
@@ -40,6 +52,8 @@ const (
 	mostViews = 4000
 	mostBytes = 1 << 20 * 9 / 10
 	mostView  = 2048
+	// mostRights bounds the rights of one view that are told each by itself.
+	mostRights = 8
 )
 
 // StateOf returns the word for a state.
@@ -56,25 +70,46 @@ func StateOf(s member.State) v1alpha1.MemberState {
 	}
 }
 
-// viewOf returns the view of a cluster whose first token expires then.
-func viewOf(s member.State, expiry time.Time) View {
-	return View{
+// viewOf returns the view of a cluster whose first token expires then. before is what is stored of it: a leader that has not asked it for
+// rights takes these over.
+func viewOf(s member.State, t member.Traits, expiry time.Time, before View) View {
+	v := View{
 		State: StateOf(s), Reason: string(s.Reason), Message: fleet.Printable(s.Message, mostMessage), Accepted: s.Accepted(),
-		Since: s.Since.UTC().Truncate(time.Second), TokenExpiry: expiry.UTC().Truncate(time.Second),
+		Since: s.Since.UTC().Truncate(time.Second), TokenExpiry: expiry.UTC().Truncate(time.Second), MissingRights: before.MissingRights,
 	}
+	if t.AskedRights {
+		v.MissingRights = grants.Few(t.MissingRights, mostRights)
+	}
+	return v
 }
 
 // news is true when the view says something else than an earlier one. Other words for the same reason are none: each probe may have
 // others. Nor is since, which a new leader knows only from when it started.
 func (v View) news(before View) bool {
-	return v.State != before.State || v.Reason != before.Reason || v.Accepted != before.Accepted || !v.TokenExpiry.Equal(before.TokenExpiry)
+	return v.State != before.State || v.Reason != before.Reason || v.Accepted != before.Accepted ||
+		!v.TokenExpiry.Equal(before.TokenExpiry) || !slices.Equal(v.MissingRights, before.MissingRights)
 }
 
-// encode returns the views as they are stored, by name. What is no news stays as it is stored. Where all are too much, the last by name
-// are left out.
-func encode(views map[string]View, stored map[string]string) map[string]string {
-	data, bytes := make(map[string]string, len(views)), 0
+// encode returns the views as they are stored, by name, and when they were renewed. What is no news stays as it is stored. Where all are
+// too much, of their rights no more is told than how many are missing; and then the last by name are left out.
+func encode(views map[string]View, stored map[string]string, renewed string) map[string]string {
 	before := Decode(stored)
+	data := pack(views, before, stored, renewed)
+	if len(data) > len(views) {
+		return data
+	}
+	counted := make(map[string]View, len(views))
+	for name, v := range views {
+		v.MissingRights = grants.Few(v.MissingRights, 1)
+		counted[name] = v
+	}
+	return pack(counted, before, stored, renewed)
+}
+
+// pack leaves out what is too much.
+func pack(views, before map[string]View, stored map[string]string, renewed string) map[string]string {
+	data, bytes := make(map[string]string, len(views)+1), len(renewedKey)+len(renewed)
+	data[renewedKey] = renewed
 	for _, name := range slices.Sorted(maps.Keys(views)) {
 		text := stored[name]
 		if was, known := before[name]; !known || views[name].news(was) {
@@ -85,7 +120,7 @@ func encode(views map[string]View, stored map[string]string) map[string]string {
 			text = string(encoded)
 		}
 		size := len(name) + len(text)
-		if len(text) > mostView || len(data) == mostViews || bytes+size > mostBytes {
+		if len(text) > mostView || len(data) > mostViews || bytes+size > mostBytes {
 			continue
 		}
 		data[name], bytes = text, bytes+size
@@ -98,10 +133,14 @@ func Decode(data map[string]string) map[string]View {
 	views := make(map[string]View, min(len(data), mostViews))
 	for name, text := range data {
 		var v View
-		if len(views) == mostViews || len(text) > mostView || json.Unmarshal([]byte(text), &v) != nil || v.State == "" {
+		if name == renewedKey || len(views) == mostViews || len(text) > mostView || json.Unmarshal([]byte(text), &v) != nil || v.State == "" {
 			continue
 		}
 		v.Reason, v.Message = fleet.Printable(v.Reason, mostReason), fleet.Printable(v.Message, mostMessage)
+		v.MissingRights = grants.Few(v.MissingRights, mostRights)
+		for i, right := range v.MissingRights {
+			v.MissingRights[i] = fleet.Printable(right, grants.MostText)
+		}
 		views[name] = v
 	}
 	return views

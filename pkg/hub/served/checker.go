@@ -94,23 +94,18 @@ func (c *Checker) check(ctx context.Context) {
 // ask returns the document's URL and what is wrong with it, by kind. What was
 // judged before is not read again.
 func (c *Checker) ask(ctx context.Context) (url string, faults map[string]error, err error) {
-	documents, err := c.options.Hub.PathsWithContext(ctx)
+	found, served, err := document(ctx, c.options.Hub)
 	if err != nil {
 		return "", nil, err
 	}
-	document, found := documents["apis/"+groupVersion.String()]
-	if !found {
+	if !served {
 		return notServed, faultsOf(nil), nil
 	}
-	if url = document.ServerRelativeURL(); url == c.url {
+	if url = found.ServerRelativeURL(); url == c.url {
 		return url, nil, nil
 	}
-	text, err := document.SchemaWithContext(ctx, "application/json")
-	if err != nil {
-		return "", nil, err
-	}
-	schemas, err := parse(text)
-	return url, faultsOf(schemas), err
+	faults, err = faultsIn(ctx, found)
+	return url, faults, err
 }
 
 // admit says once that the hub cannot be asked. That is no finding.

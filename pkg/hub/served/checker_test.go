@@ -26,8 +26,8 @@ import (
 
 const lacking = "the hub drops fields of FederatedHPA: spec.clusterAffinity, spec.clusterTolerations, spec.autoscaleMultiClusterDelay, " +
 	"spec.scalingToZero, spec.scalingToZeroMode and 10 more; " +
-	"the hub drops fields of CronFederatedHPA: spec.rules[].ruleName, spec.rules[].maxDelaySeconds, status.observedGeneration, " +
-	"status.nextExecutionTime, status.lastExecutionTime and 5 more; " +
+	"the hub drops fields of CronFederatedHPA: spec.rules[].ruleName, spec.rules[].maxDelaySeconds, spec.clusterAffinity, " +
+	"spec.clusterTolerations, spec.replicaDistribution and 8 more; " +
 	"apply deploy/crds, and do so again after each upgrade of Karmada, which brings back kinds of its own"
 
 func newChecker(h *hub) *Checker {

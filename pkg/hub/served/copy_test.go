@@ -16,9 +16,9 @@ import (
 func TestCutByCopy(t *testing.T) {
 	const copied = `{"mode":"Observe","replicaDistribution":{"rebalance":true,"type":"StaticWeighted"}}`
 	whole := v1alpha1.FederatedHPASpec{Mode: v1alpha1.ModeObserve,
-		ReplicaDistribution: &v1alpha1.ReplicaDistribution{Type: v1alpha1.DistributionStaticWeighted, Rebalance: true}}
+		ReplicaDistribution: &v1alpha1.ReplicaDistribution{Type: v1alpha1.DistributionStaticWeighted, Rebalance: new(true)}}
 	edited := whole
-	edited.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: v1alpha1.DistributionAggregated, Rebalance: true}
+	edited.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: v1alpha1.DistributionAggregated, Rebalance: new(true)}
 	nested := whole
 	nested.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: v1alpha1.DistributionStaticWeighted}
 	const ownsAll = `{"f:spec":{"f:mode":{},"f:replicaDistribution":{".":{},"f:rebalance":{},"f:type":{}}}}`
@@ -56,6 +56,16 @@ func TestCutByCopy(t *testing.T) {
 			fleettest.Same(t, "lost after it was restored", []string(nil), Cut(object))
 		})
 	}
+}
+
+// Who sets the one of two fields that exclude each other, past the webhook too, does without the other.
+func TestWhatIsExcludedIsNotLost(t *testing.T) {
+	object := &v1alpha1.FederatedHPA{}
+	object.Finalizers = []string{v1alpha1.MemberAutoscalersFinalizer}
+	object.Annotations = map[string]string{v1alpha1.SpecAnnotation: `{"federatedHPAAssignment":{}}`}
+	fleettest.Same(t, "lost", []string{"federatedHPAAssignment"}, Cut(object))
+	object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{}
+	fleettest.Same(t, "lost where it is replaced", []string(nil), Cut(object))
 }
 
 // Of an object from before there were copies, what is lost is known, and what it was is not.

@@ -22,47 +22,33 @@ const (
 	mode       = "mode"
 )
 
-// Cut returns the fields of its spec that a FederatedHPA has lost to a schema which
-// is not ours. Empty: it is as its owner wants it.
+// Cut returns the fields of its spec that an object has lost to a schema which is
+// not ours. Empty: it is as its owner wants it, or of a kind that Karmada does not have.
 //
 // Its copy (package speccopy) has them: an admitted edit refreshes the copy, and
-// nothing else takes a field out of it. An edit past the webhook does not; such an
-// edit takes the field out of metadata.managedFields, whoever set it, and
-// dropping does not: no schema reaches there.
+// nothing else takes a field out of it.
 //
-// Without a copy, as of objects from before there were any, that one is cut is told
-// where it was in distributed mode, or did not act, and for the loss alone would do
-// otherwise: by managedFields, also long after, and whatever else of the spec was
-// edited meanwhile. Where those were wiped, the generation tells: dropping makes no
-// new one, and an edit does.
-func Cut(object *v1alpha1.FederatedHPA) []string {
-	if !MayBeCut(object) {
-		return nil
-	}
+// Without a copy, as of objects from before there were any, that a FederatedHPA is
+// cut is told where it was in distributed mode, or did not act, and for the loss
+// alone would do otherwise: by managedFields, also long after, and whatever else of
+// the spec was edited meanwhile. Where those were wiped, the generation tells:
+// dropping makes no new one, and an edit does.
+func Cut(object metav1.Object) []string {
 	var lost []string
-	for _, path := range fromCopy(object) {
+	for _, path := range speccopy.Missing(object) {
 		lost = append(lost, path.String())
 	}
-	lost = append(lost, withoutCopy(object)...)
+	if f, is := object.(*v1alpha1.FederatedHPA); is {
+		lost = append(lost, withoutCopy(f)...)
+	}
 	slices.Sort(lost)
 	return slices.Compact(lost)
 }
 
 // Restore puts the fields back that the object's copy has, and reports those that it lacks.
-func Restore(object *v1alpha1.FederatedHPA) (missing []string) {
-	speccopy.Restore(object, fromCopy(object))
+func Restore(object metav1.Object) (missing []string) {
+	speccopy.Restore(object, speccopy.Missing(object))
 	return Cut(object)
-}
-
-// fromCopy are the fields that the copy has, and nobody removed.
-func fromCopy(object *v1alpha1.FederatedHPA) []speccopy.Path {
-	lost := speccopy.Lost(speccopy.Kept(object), speccopy.Of(object))
-	if len(lost) == 0 || !tracked(object) {
-		return lost
-	}
-	return slices.DeleteFunc(lost, func(path speccopy.Path) bool {
-		return !slices.ContainsFunc(object.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool { return owns(entry, path) })
-	})
 }
 
 func withoutCopy(object *v1alpha1.FederatedHPA) []string {
@@ -85,12 +71,15 @@ func withoutCopy(object *v1alpha1.FederatedHPA) []string {
 // MayBeCut reports whether an object lacks what its copy has, or was in distributed
 // mode and no longer is, or has begun to act, for whatever reason. [Cut] needs the
 // managedFields of such objects only.
-func MayBeCut(object *v1alpha1.FederatedHPA) bool {
-	return wasDistributed(object) || didNotAct(object) || len(speccopy.Lost(speccopy.Kept(object), speccopy.Of(object))) > 0
+func MayBeCut(object metav1.Object) bool {
+	f, is := object.(*v1alpha1.FederatedHPA)
+	return is && (wasDistributed(f) || didNotAct(f)) || len(speccopy.Lacking(object)) > 0
 }
 
+// wasDistributed: the object is no longer in distributed mode, and has not been given what excludes it either.
 func wasDistributed(object *v1alpha1.FederatedHPA) bool {
-	return !object.Distributed() && slices.Contains(object.Finalizers, v1alpha1.MemberAutoscalersFinalizer)
+	return !object.Distributed() && object.Spec.ReplicaDistribution == nil &&
+		slices.Contains(object.Finalizers, v1alpha1.MemberAutoscalersFinalizer)
 }
 
 // didNotAct: the object has no mode, and its status was written in one that is not Active.
@@ -119,46 +108,11 @@ func unremoved(object *v1alpha1.FederatedHPA) (all []string) {
 }
 
 // setInSpec are the fields of the spec that the entry's manager owns as such.
-// Who applies owns a field by what is in it. Who updates owns it itself too, and
-// of one that was set by others since may own some remains, which say nothing.
 func setInSpec(entry metav1.ManagedFieldsEntry) (all []string) {
-	for key := range specOf(entry) {
-		if name, field := strings.CutPrefix(key, "f:"); field && owns(entry, speccopy.Path{name}) {
+	for key := range speccopy.Owned(entry) {
+		if name, field := strings.CutPrefix(key, "f:"); field && speccopy.Owns(entry, speccopy.Path{name}) {
 			all = append(all, name)
 		}
 	}
 	return all
-}
-
-// owns reports whether the entry's manager owns what the path leads to, as setInSpec says.
-func owns(entry metav1.ManagedFieldsEntry, path speccopy.Path) bool {
-	within := specOf(entry)
-	for _, name := range path {
-		text, found := within["f:"+name]
-		if !found {
-			return false
-		}
-		within = nil
-		if json.Unmarshal(text, &within) != nil {
-			return false
-		}
-	}
-	_, itself := within["."]
-	return itself || len(within) == 0 || entry.Operation == metav1.ManagedFieldsOperationApply
-}
-
-// tracked reports whether it is known of anything in the spec who set it.
-func tracked(object *v1alpha1.FederatedHPA) bool {
-	return slices.ContainsFunc(object.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool { return len(specOf(entry)) > 0 })
-}
-
-// specOf is what the entry's manager owns in the spec.
-func specOf(entry metav1.ManagedFieldsEntry) map[string]json.RawMessage {
-	var owned struct {
-		Spec map[string]json.RawMessage `json:"f:spec"`
-	}
-	if entry.Subresource != "" || entry.FieldsV1 == nil || json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owned) != nil {
-		return nil
-	}
-	return owned.Spec
 }

@@ -49,6 +49,8 @@ func TestCut(t *testing.T) {
 		"cut, and edited by others": {[]metav1.ManagedFieldsEntry{wrote(updated, "", byUpdating), wrote(updated, "", others)},
 			func(f *v1alpha1.FederatedHPA) { f.Generation = 9 }, all},
 		"cut, and nobody knows who set what": {nil, nil, []string{"federatedHPAAssignment"}},
+		"cut, and switched to what excludes it": {[]metav1.ManagedFieldsEntry{wrote(applied, "", byApplying)},
+			func(f *v1alpha1.FederatedHPA) { f.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{} }, nil},
 		"switched": {[]metav1.ManagedFieldsEntry{wrote(updated, "", others)},
 			func(f *v1alpha1.FederatedHPA) { f.Generation = 4 }, nil},
 		"cut, set by another, and switched": {[]metav1.ManagedFieldsEntry{wrote(updated, "", leftovers)},

@@ -10,6 +10,7 @@
 //	         looks like one of the other.
 //	Rival    does another controller write the status of the same object?
 //	Cut      was the object written meanwhile, so that it has lost fields of ours?
+//	Doubt    may that be so, as the hub shows less of it than was written?
 //
 // The schema is read from the OpenAPI document of the group, which every
 // identity of a cluster may read: no right has to be granted for it. It is the

@@ -49,7 +49,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 // Close releases what was held.
 func (b *bounded) Close() error {
-	b.loan.giveBack()
+	b.loan.close()
 	return b.ReadCloser.Close()
 }
 

@@ -112,6 +112,18 @@ func (l *loan) giveBack() {
 	end(revoked)
 }
 
+// close is giveBack for an answer that may be being read still: what is read of it from now on is refused.
+func (l *loan) close() {
+	if l == nil {
+		return
+	}
+	b := l.account.budget
+	b.mu.Lock()
+	l.revoked = true
+	b.mu.Unlock()
+	l.giveBack()
+}
+
 // take returns what has given way, l itself not among it.
 func (b *budget) take(l *loan, n int64) (revoked []*loan) {
 	if l.revoked || n == 0 {

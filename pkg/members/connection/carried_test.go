@@ -18,8 +18,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
-// echo answers with what it was sent, in a way that no client takes for an answer.
-func echo(t *testing.T, form func(string) string) *httptest.Server {
+// echo answers with what it was sent, in a way that no client takes for an answer: as text with one verb.
+func echo(t *testing.T, text string, form func(string) string) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
@@ -27,7 +27,7 @@ func echo(t *testing.T, form func(string) string) *httptest.Server {
 			panic(err)
 		}
 		_, credentials, _ := strings.Cut(req.Header.Get("Authorization"), " ")
-		fmt.Fprintf(conn, "echo-of-%s-.\r\n\r\n", form(credentials))
+		fmt.Fprintf(conn, text, form(credentials))
 		conn.Close()
 	}))
 	t.Cleanup(server.Close)
@@ -53,7 +53,7 @@ func TestErrorsShowNoCredentials(t *testing.T) {
 	for source, config := range configs {
 		for how, form := range forms {
 			t.Run(source+" "+how, func(t *testing.T) {
-				config.Host = echo(t, form).URL
+				config.Host = echo(t, "echo-of-%s-.\r\n\r\n", form).URL
 				c, err := NewPeer("east", Options{AllowLocal: true}.WithDefaults(), nil, func(fleet.Reason) {}, nil).
 					Connect(registration.Endpoint{Config: &config})
 				if err != nil {
@@ -67,6 +67,59 @@ func TestErrorsShowNoCredentials(t *testing.T) {
 					t.Errorf("%q is shown: %v", sent, err)
 				}
 			})
+		}
+	}
+}
+
+// What is in the body of an answer is shown too, and how reading it failed.
+func TestBodiesShowNoCredentials(t *testing.T) {
+	const secret = "t0p-s3cret"
+	same := func(s string) string { return s }
+	for name, text := range map[string]string{
+		"a refusal":      "HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\necho-of-%s-.",
+		"a redirect":     "HTTP/1.1 302 Found\r\nConnection: close\r\n\r\necho-of-%s-.",
+		"a server error": "HTTP/1.1 503 Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\necho-of-%s-.",
+		"a broken trailer": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\nContent-Type: application/json\r\n\r\n" +
+			"2\r\n{}\r\n0\r\necho-of-%s-.\r\n\r\n",
+		"a broken refusal": "HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n" +
+			"2\r\n{}\r\n0\r\necho-of-%s-.\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := NewPeer("east", Options{AllowLocal: true}.WithDefaults(), nil, func(fleet.Reason) {}, nil).
+				Connect(registration.Endpoint{Config: &rest.Config{BearerToken: secret, Host: echo(t, text, same).URL}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _, err := c.Get(t.Context(), "/")
+			shown := []string{fmt.Sprintf("%s %v", body, err)}
+			for _, client := range []rest.Interface{c.Client(), c.WatchClient()} {
+				body, err := client.Get().AbsPath("/").MaxRetries(0).DoRaw(t.Context())
+				shown = append(shown, fmt.Sprintf("%s %v", body, err))
+			}
+			for _, text := range shown {
+				if strings.Contains(text, secret) || !strings.Contains(text, "echo-of-") || !strings.Contains(text, "[redacted]") {
+					t.Errorf("%s: want what the server said, but for one word", text)
+				}
+			}
+		})
+	}
+}
+
+// An answer that is an error is read whole, so there is less of it.
+func TestRefusalThatIsTooLarge(t *testing.T) {
+	for size, want := range map[int]fleet.Reason{mostRefusal: fleet.ReasonServerError, mostRefusal + 1: fleet.ReasonTooLarge} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusBadGateway)
+			_, _ = w.Write(make([]byte, size))
+		}))
+		defer server.Close()
+		c, err := NewPeer("east", Options{AllowLocal: true}.WithDefaults(), nil, func(fleet.Reason) {}, nil).
+			Connect(registration.Endpoint{Config: &rest.Config{Host: server.URL}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if silence, _ := fleet.Classify(c.Client().Get().AbsPath("/").MaxRetries(0).Do(t.Context()).Error()); silence.Reason != want {
+			t.Errorf("%d bytes: %v, want %s", size, silence, want)
 		}
 	}
 }

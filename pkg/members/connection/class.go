@@ -24,17 +24,19 @@ const (
 	classes = 4
 )
 
-// classify returns the class of a request and the namespace that it is about; empty: of none.
-func classify(req *http.Request) (of class, namespace string) {
-	group, rest := "", req.URL.Path
-	if _, path, found := strings.Cut(rest, "/apis/"); found {
+// classify returns the class of a request for a path of the cluster, and the namespace that it is about; empty: of none.
+func classify(method, path string) (of class, namespace string) {
+	group, rest := "", path
+	if path, found := strings.CutPrefix(path, "/apis/"); found {
 		group, rest, _ = strings.Cut(path, "/")
 	}
 	if _, path, found := strings.Cut(rest, "/namespaces/"); found {
 		namespace, _, _ = strings.Cut(path, "/")
 	}
 	switch {
-	case req.Method != http.MethodGet:
+	case group == "authorization.k8s.io": // reviews are posted, and change nothing
+		return other, namespace
+	case method != http.MethodGet:
 		return written, namespace
 	case group == "metrics.k8s.io":
 		return scraped, namespace

@@ -26,6 +26,7 @@ type codecs struct {
 	timeout time.Duration
 	most    int64 // bytes of an event
 	intake  *intake
+	lasting bool // they are for answers that last
 }
 
 // SupportedMediaTypes is as runtime.NegotiatedSerializer has it.
@@ -44,7 +45,7 @@ func (c codecs) SupportedMediaTypes() []runtime.SerializerInfo {
 
 // DecoderToVersion is as runtime.NegotiatedSerializer has it.
 func (c codecs) DecoderToVersion(d runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
-	return timed{c.kinds.plain.DecoderToVersion(d, version), c.kinds.guard, c.reading, c.timeout}
+	return timed{c.kinds.plain.DecoderToVersion(d, version), c.kinds.guard, c.reading, c.timeout, c.lasting}
 }
 
 // kinds are what answers are made of, and how they are decoded.
@@ -61,6 +62,7 @@ type timed struct {
 	guard   *guard.Scheme
 	reading *Reading
 	timeout time.Duration
+	lasting bool
 }
 
 // Decode is as runtime.Decoder has it. After an error nobody may read into: it may
@@ -76,7 +78,9 @@ func (d timed) Decode(data []byte, defaults *schema.GroupVersionKind, into runti
 	}); stopped != nil {
 		return nil, nil, unreadable(stopped)
 	}
-	d.reading.intake.judge(err)
+	if err != nil || !d.lasting || d.reading.intake.creditsEvent(time.Now()) {
+		d.reading.intake.judge(err)
+	}
 	if err != nil {
 		return nil, nil, unreadable(err)
 	}

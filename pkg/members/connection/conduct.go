@@ -10,9 +10,11 @@ import "time"
 const (
 	conductWindow  = 5 * time.Minute
 	enoughOffences = 10
+	// mostRemembered are the answers after which both kinds are halved: good ones of minutes ago do not make up for many offences now.
+	mostRemembered = 40
 )
 
-// conduct is what a cluster's answers were like since a window began.
+// conduct is what a cluster's answers were like since a window began, of which the last count the most.
 type conduct struct {
 	began          time.Time
 	good, offences int
@@ -22,6 +24,9 @@ type conduct struct {
 func (c conduct) after(now time.Time, offence bool) (next conduct, misbehaves bool) {
 	if now.Sub(c.began) >= conductWindow {
 		c = conduct{began: now}
+	}
+	if c.good+c.offences >= mostRemembered {
+		c.good, c.offences = c.good/2, c.offences/2
 	}
 	if !offence {
 		c.good++

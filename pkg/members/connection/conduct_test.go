@@ -4,6 +4,7 @@ package connection
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 )
@@ -23,6 +24,7 @@ func TestConduct(t *testing.T) {
 		"as many good ones":                  {"++++++++++----------", nil},
 		"and one more offence":               {"++++++++++-----------", []int{21}},
 		"good ones that come later":          {"-----++++++++++------", []int{21}},
+		"many good ones do not last":         {strings.Repeat("+", 400) + strings.Repeat("-", 30), []int{421}},
 		"it is said again":                   {"---------- ----------", []int{10, 20}},
 		"what was good long ago is past":     {"+++++++++++++++.....----------", []int{30}},
 	}

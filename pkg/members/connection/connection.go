@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"k8s.io/client-go/transport"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/readonly"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
@@ -24,6 +27,11 @@ import (
 // and closed when it does not say so within the request deadline: a peer that
 // vanished without a word does not hold it forever.
 const pingAfter = 5 * time.Second
+
+// mostUnread bounds the bytes that a connection has received and nobody has read yet, which count nowhere else: those of one answer
+// may be half of them, so that one which nobody reads does not hold up all others. By default it would be 4 MiB of each answer and
+// 1 GiB in all, and a member that sends faster than a busy machine reads fills that. Over 100 ms, this still lets 10 MiB a second through.
+const mostUnread = 2 << 20
 
 // Connection is a way to one API server with one set of credentials. It has a
 // transport of its own, not client-go's shared cache, so that it can be closed.
@@ -37,6 +45,7 @@ type Connection struct {
 	codecs  codecs
 	streams *streams
 	sockets *http.Transport
+	login   *login // nil: no plugin is run
 	timeout time.Duration
 	// authority is who verified the server; nil: it has not answered.
 	authority      atomic.Pointer[authority]
@@ -47,43 +56,47 @@ type Connection struct {
 func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 	config := rest.CopyConfig(e.Config)
 	config.UserAgent = p.options.UserAgent
-	config.Dial = dialer(p.options.Timeout, p.options.AllowLocal).DialContext
+	config.Dial = p.reading.intake.listening(dialer(p.options.Timeout, p.options.AllowLocal).DialContext)
 	if e.Proxy != nil {
 		config.Proxy = http.ProxyURL(e.Proxy)
+	}
+	login, err := p.login(config, e.Trusted)
+	if err != nil {
+		return nil, fmt.Errorf("preparing the credential plugin: %w", err)
 	}
 	settings, err := config.TransportConfig()
 	if err != nil {
 		return nil, fmt.Errorf("preparing credentials: %w", err)
+	}
+	if login != nil {
+		settings.TLS.GetCertHolder = &transport.GetCertHolder{GetCert: login.certificate}
 	}
 	sockets, err := p.sockets(settings, e.ProxyHeader)
 	if err != nil {
 		return nil, err
 	}
 	sent := &carried{RoundTripper: sockets}
-	authenticated, err := transport.HTTPWrappersForConfig(settings, sent)
+	authenticated, err := transport.HTTPWrappersForConfig(settings, login.before(sent))
 	if err != nil {
 		return nil, fmt.Errorf("preparing credentials: %w", err)
-	}
-	if config.ExecProvider != nil {
-		authenticated = &impatient{next: authenticated, pending: make(chan struct{}, mostPending)}
 	}
 	most := min(p.options.MaxAnswer, p.options.budget.answer())
 	c := &Connection{
 		digest: e.Digest(), namesAuthority: e.NamesAuthority(),
-		sockets: sockets,
+		sockets: sockets, login: login,
 		timeout: p.options.Timeout,
 		wire: &wire{
 			next: authenticated, limiter: p.limiter, meter: &p.meter, most: most, intake: p.reading.intake, onFail: p.onFail,
 			secrets: func() []string { return append(e.Secrets(), sent.secrets()...) },
+			plain:   settings.DisableCompression,
 		},
 		codecs: codecs{
 			p.options.kinds.guard.Serializer(p.options.kinds.plain), p.options.kinds, p.reading, p.options.Timeout,
-			min(mostEvent, most), p.reading.intake,
+			min(mostEvent, most), p.reading.intake, false,
 		},
 	}
 	c.streams = &streams{wire: c.wire, timeout: p.options.Timeout, open: map[*stream]struct{}{}}
-	c.http = &http.Client{Transport: c.wire, Timeout: p.options.Timeout, CheckRedirect: stay}
-	if err := c.prepareClient(config); err != nil {
+	if err := c.prepareClient(config, p.options.ReadOnly); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -107,21 +120,24 @@ func (p *Peer) sockets(settings *transport.Config, proxyHeader map[string][]stri
 	return &http.Transport{
 		Proxy:               proxy,
 		ProxyConnectHeader:  header,
-		DialContext:         settings.DialHolder.Dial, // a credential plugin has it close connections when certificates change
+		DialContext:         settings.DialHolder.Dial,
 		TLSClientConfig:     tlsConfig,
 		TLSHandshakeTimeout: p.options.Timeout,
-		DisableCompression:  settings.DisableCompression,
+		DisableCompression:  true, // the wire asks for it
 
 		MaxResponseHeaderBytes: mostHeaders,
 
 		MaxIdleConnsPerHost: 25, // as client-go; only HTTP/1 needs more than one
 		IdleConnTimeout:     90 * time.Second,
 		ForceAttemptHTTP2:   true,
-		HTTP2:               &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: p.options.Timeout},
+		HTTP2: &http.HTTP2Config{
+			SendPingTimeout: pingAfter, PingTimeout: p.options.Timeout,
+			MaxReceiveBufferPerConnection: mostUnread, MaxReceiveBufferPerStream: mostUnread / 2,
+		},
 	}, nil
 }
 
-func (c *Connection) prepareClient(config *rest.Config) error {
+func (c *Connection) prepareClient(config *rest.Config, readOnly bool) error {
 	config.RateLimiter, config.QPS = nil, -1 // the wire has a limit
 	config.NegotiatedSerializer = c.codecs
 	config.WarningHandlerWithContext = rest.NoWarnings{} // warnings of members are not ours to log
@@ -129,11 +145,22 @@ func (c *Connection) prepareClient(config *rest.Config) error {
 	if c.base, _, err = rest.DefaultServerUrlFor(config); err != nil {
 		return fmt.Errorf("reading the address: %w", err)
 	}
+	c.wire.base = strings.TrimRight(c.base.JoinPath().Path, "/")
+	allowed := func(all http.RoundTripper) http.RoundTripper {
+		if readOnly {
+			return readonly.Transport(c.wire.base, all)
+		}
+		return all
+	}
+	c.http = &http.Client{Transport: allowed(c.wire), Timeout: c.timeout, CheckRedirect: stay}
 	if c.client, err = rest.UnversionedRESTClientForConfigAndClient(config, c.http); err != nil {
 		return fmt.Errorf("preparing the client: %w", err)
 	}
+	lasting := c.codecs
+	lasting.lasting = true
+	config.NegotiatedSerializer = lasting
 	if c.watch, err = rest.UnversionedRESTClientForConfigAndClient(config,
-		&http.Client{Transport: c.streams, CheckRedirect: stay}); err != nil {
+		&http.Client{Transport: allowed(c.streams), CheckRedirect: stay}); err != nil {
 		return fmt.Errorf("preparing the client for watches: %w", err)
 	}
 	return nil
@@ -158,12 +185,17 @@ const (
 // Get asks for the metadata of one object, past the callers' limit, and reads the clock from the answer.
 func (c *Connection) Get(ctx context.Context, path string) (body []byte, code int, err error) {
 	ctx = context.WithValue(ctx, unlimited{}, true)
+	sent := time.Time{} // once a plugin and a connection are no longer waited for
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		if sent.IsZero() { // of a 404, it is asked for something else after that
+			sent = time.Now()
+		}
+	}})
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.JoinPath(path).String(), nil)
 	if err != nil {
 		return nil, 0, fmt.Errorf("asking for %s: %w", path, err)
 	}
 	req.Header.Set("Accept", acceptMetadata)
-	sent := time.Now()
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, 0, err
@@ -208,6 +240,7 @@ func (c *Connection) Retire() {
 	time.AfterFunc(c.timeout, func() {
 		c.wire.ended.Store(true)
 		c.streams.end()
+		c.login.end()
 		time.AfterFunc(c.timeout, c.sockets.CloseIdleConnections)
 	})
 }

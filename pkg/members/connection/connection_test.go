@@ -79,7 +79,8 @@ func TestBodyIsMeteredOnce(t *testing.T) {
 	}
 	b.Close()
 	broken := &meteredBody{ReadCloser: io.NopCloser(io.MultiReader(strings.NewReader("x"), failing{})),
-		done: func(err error) { results = append(results, fmt.Sprint(err)) }}
+		redact: func(err error) error { return err },
+		done:   func(err error) { results = append(results, fmt.Sprint(err)) }}
 	_, _ = io.ReadAll(broken)
 	broken.Close()
 	if got := strings.Join(results, ","); got != "<nil>,unexpected EOF" {
@@ -95,7 +96,7 @@ func TestAPIOf(t *testing.T) {
 	tests := map[string]string{
 		"/apis/metrics.k8s.io/v1beta1":                            "/apis/metrics.k8s.io/v1beta1",
 		"/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods":       "/apis/metrics.k8s.io/v1beta1",
-		"/k8s/clusters/c-1/apis/metrics.k8s.io/v1beta1/pods":      "/k8s/clusters/c-1/apis/metrics.k8s.io/v1beta1",
+		"/api/v1/namespaces/apis/pods":                            "/api/v1/namespaces/apis/pods",
 		"/apis/external.metrics.k8s.io/v1beta1/namespaces/a/apis": "/apis/external.metrics.k8s.io/v1beta1",
 		"/apis/metrics.k8s.io":                                    "/apis/metrics.k8s.io",
 		"/api/v1/pods":                                            "/api/v1/pods",

@@ -19,6 +19,8 @@
 //   - is read only if it is of a format that was asked for (contenttype.go);
 //   - is decoded within bounds of time, by package guard's leave, once there is room for what that
 //     takes (claim.go), and without ending the program if that panics ([Decode] does the same for what was asked for as bytes);
+//   - does not wait for the credential plugin of another cluster, nor for its own for longer than the request lasts (login.go);
+//   - is not told that something is not there by who is in front of the cluster (believe.go);
 //   - follows no redirect, and shows no secret in an error;
 //   - is counted and timed once.
 //

@@ -30,6 +30,10 @@ const (
 	offenceContentType offence = "ContentType"
 	// offenceStuck is an answer that could not be decoded within the deadline.
 	offenceStuck offence = "Stuck"
+	// offenceUnasked is a list of very many items that nobody asked for.
+	offenceUnasked offence = "Unasked"
+	// offenceChatter is much that belongs to no answer.
+	offenceChatter offence = "Chatter"
 	// offencePanic is an answer over which our code panicked.
 	offencePanic offence = "Panic"
 )
@@ -42,9 +46,11 @@ type intake struct {
 	// onMisconduct is told the last offence when there were too many; nil: nobody is.
 	onMisconduct func(*fleet.Silence)
 	logged       sync.Once
+	chatter      chatter
 
 	mu      sync.Mutex
-	conduct conduct // guarded by mu
+	conduct conduct   // guarded by mu
+	event   time.Time // when one last counted as a good answer
 }
 
 // offended counts an offence, which is told as the error's words: our own. It returns the error.
@@ -58,12 +64,34 @@ func (i *intake) offended(o offence, err error) error {
 	return err
 }
 
+// misbehaved counts an offence that no tenant of the cluster can commit, and that no answer makes good. It returns its error.
+func (i *intake) misbehaved(o offence, err error) error {
+	if i.meter != nil {
+		i.meter.offence(o)
+	}
+	if silence, _ := fleet.Classify(err); i.onMisconduct != nil {
+		i.onMisconduct(silence)
+	}
+	return err
+}
+
 // note is true when the member misbehaves.
 func (i *intake) note(offence bool) (misbehaves bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.conduct, misbehaves = i.conduct.after(time.Now(), offence)
 	return misbehaves
+}
+
+// creditsEvent is true for an event of a watch that counts as a good answer: one a second, as nobody asked for it.
+func (i *intake) creditsEvent(now time.Time) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if now.Sub(i.event) < time.Second {
+		return false
+	}
+	i.event = now
+	return true
 }
 
 // judge notes what decoding an answer came to. A panic was counted when it

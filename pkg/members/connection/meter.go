@@ -100,7 +100,7 @@ func (m *meter) close() {
 
 // resultOf is the one word for how a request ended.
 func resultOf(resp *http.Response, err error) string {
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, errReplaced) || Throttled(err) {
 		return resultCanceled
 	}
 	if err == nil && resp.StatusCode >= http.StatusMultipleChoices {
@@ -113,7 +113,7 @@ func resultOf(resp *http.Response, err error) string {
 }
 
 // Metrics counts and times requests. Series are bounded by clusters, times a dozen
-// results for the requests, seven offences, and a dozen
+// results for the requests, nine offences, and a dozen
 // kinds of items; they go when a cluster leaves.
 type Metrics struct {
 	requests *prometheus.CounterVec
@@ -143,7 +143,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Namespace: "fleetscale", Subsystem: "cluster", Name: "offences_total",
 			Help: "What a member cluster sent that none does that is well: TooLarge, EndlessList, HarmfulQuantity, TooHeavy (it would unfold " +
 				"to many times its bytes), ContentType (of a format that it was not asked for in), Stuck (it could not be decoded in time), " +
-				"Panic (our code panicked over it).",
+				"Chatter (much that belongs to no answer), " +
+				"Unasked (very many items that nobody asked for), Panic (our code panicked over it).",
 		}, []string{"cluster", "offence"}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "fleetscale", Subsystem: "cluster", Name: "dropped_items_total",

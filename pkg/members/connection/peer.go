@@ -40,10 +40,13 @@ type Options struct {
 	Timeout time.Duration
 	// AllowLocal lets members, and their proxies, be at addresses of this machine and of its link.
 	AllowLocal bool
+	// ReadOnly sends nothing that would change a cluster.
+	ReadOnly bool
 
-	kinds  kinds
-	budget *budget // of all that have these options
-	kept   *budget // the same, for what is kept
+	kinds   kinds
+	budget  *budget // of all that have these options
+	kept    *budget // the same, for what is kept
+	plugins *plugins
 }
 
 // DefaultMaxAnswer is that of [Options.MaxAnswer]: a list of 200 000 PodMetrics, and more.
@@ -62,6 +65,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.kept == nil {
 		o.kept = budgetOf(o.MaxKept)
+	}
+	if o.plugins == nil {
+		o.plugins = &plugins{places: map[string]chan struct{}{}}
 	}
 	known := answers()
 	o.kinds = kinds{guard.SchemeOf(known), serializer.NewCodecFactory(known).WithoutConversion()}

@@ -16,10 +16,14 @@ const (
 	mostReading = 8
 	// mostStuck bounds those of them that nobody waits for any more.
 	mostStuck = 4
+	// fairTime is what decoding an answer has to have had for it to be the answer's fault that it did not come to an end: it may
+	// have waited for others.
+	fairTime = 100 * time.Millisecond
 )
 
 var (
 	errStuck    error = fleet.Silencef(fleet.ReasonBadAnswer, "the answer could not be decoded within the deadline")
+	errNoTime   error = fleet.Silencef(fleet.ReasonTimeout, "the answer came too late to be decoded within the deadline")
 	errNoneRead error = fleet.Silencef(fleet.ReasonBadAnswer,
 		"the answer was not decoded: too many of this cluster's answers are being decoded still")
 	errMostStuck error = fleet.Silencef(fleet.ReasonBadAnswer,
@@ -77,6 +81,20 @@ func (r *Reading) Dropped(kind string, n int) {
 	}
 }
 
+// mostUnasked are the items of one list that nobody asked for, which a cluster that is well could send at most.
+const mostUnasked = 100_000
+
+var errUnasked error = fleet.Silencef(fleet.ReasonBadAnswer, "the list held %d items or more that nobody asked for", mostUnasked)
+
+// Measured is Dropped for a list of what the cluster itself measures, and no tenant of it writes: of very many it is an error.
+func (r *Reading) Measured(kind string, dropped int) error {
+	r.Dropped(kind, dropped)
+	if dropped < mostUnasked {
+		return nil
+	}
+	return r.intake.misbehaved(offenceUnasked, errUnasked)
+}
+
 // Endless counts a list without end, which only who reads all of its pages can tell. It returns the error.
 func (r *Reading) Endless(err error) error {
 	if err == nil {
@@ -129,6 +147,7 @@ func (r *Reading) do(end <-chan struct{}, answer []byte, check Check, read func(
 	}
 	var more int64
 	var failed error
+	began := time.Now()
 	err := r.run(end, func() { more, failed = check(answer) }, release)
 	if err == nil && failed != nil {
 		err = BadAnswer("decoding the answer", failed)
@@ -137,10 +156,14 @@ func (r *Reading) do(end <-chan struct{}, answer []byte, check Check, read func(
 		err = r.room(held, more, end, given)
 	}
 	if err == nil {
+		began = time.Now()
 		err = r.run(end, read, release)
 	}
-	if !errors.Is(err, errStuck) {
+	switch {
+	case !errors.Is(err, errStuck):
 		release()
+	case time.Since(began) < fairTime:
+		return errNoTime
 	}
 	return err
 }

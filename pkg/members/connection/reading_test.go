@@ -53,6 +53,21 @@ func TestDecodeEndsAtItsDeadline(t *testing.T) {
 	})
 }
 
+// An answer for which hardly any of the deadline was left is too late, and no offence.
+func TestDecodeTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, never := NewReading(), make(chan struct{})
+		defer close(never)
+		ctx, cancel := context.WithTimeout(t.Context(), fairTime/2)
+		defer cancel()
+		_, err := Decode(ctx, r, nil, weightless, func([]byte) (int, error) { <-never; return 1, nil })
+		wantReason(t, err, fleet.ReasonTimeout, "too late to be decoded")
+		if r.intake.conduct.offences != 0 {
+			t.Error("it counts as an offence")
+		}
+	})
+}
+
 func TestDecodeBoundsDecoders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, never := NewReading(), make(chan struct{})
@@ -102,7 +117,7 @@ func TestDecoderThatPanics(t *testing.T) {
 		}
 	}
 	wantReason(t, r.Guard(func() error { panic("at once") }), fleet.ReasonBadAnswer, "made the program panic")
-	_, _, err := timed{panicking{}, p.options.kinds.guard, r, time.Minute}.Decode([]byte(`{"kind":"Pod","apiVersion":"v1"}`), nil, nil)
+	_, _, err := timed{panicking{}, p.options.kinds.guard, r, time.Minute, false}.Decode([]byte(`{"kind":"Pod","apiVersion":"v1"}`), nil, nil)
 	wantReason(t, err, fleet.ReasonBadAnswer, "made the program panic")
 	if n := testutil.ToFloat64(p.meter.metrics.offences.WithLabelValues("east", "Panic")); n != 5 {
 		t.Errorf("%v panics were counted, want 5", n)

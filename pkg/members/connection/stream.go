@@ -35,6 +35,7 @@ func (s *streams) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	str := &stream{ctx: ctx, cancel: cancel, of: s}
 	if !s.add(str) {
+		cancel(nil)
 		return nil, errReplaced
 	}
 	start := time.Now()
@@ -98,7 +99,7 @@ func (s *stream) Read(p []byte) (int, error) {
 		return n, err
 	}
 	err = s.of.wire.redact(s.why(err))
-	if result := resultOf(nil, err); result != resultCanceled && !errors.Is(err, errReplaced) {
+	if result := resultOf(nil, err); result != resultCanceled {
 		s.of.wire.onFail(fleet.Reason(result))
 	}
 	s.finish()

@@ -3,6 +3,7 @@
 package connection
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -24,11 +25,14 @@ var errReplaced = errors.New("the connection was replaced or the cluster has lef
 // passes it. It counts and times, bounds what is read of an answer, and turns what
 // another hub serves into an error.
 type wire struct {
-	next    http.RoundTripper
+	next http.RoundTripper
+	// base is the path of the address, without a slash at its end: what a proxy in front of several clusters tells them apart by.
+	base    string
 	limiter *limiter
 	meter   *meter
 	most    int64 // bytes of an answer, decompressed
 	intake  *intake
+	plain   bool // answers are not asked for compressed
 	ended   atomic.Bool
 	onFail  func(fleet.Reason)
 	// secrets are what no error may show: servers and proxies repeat what they were sent.
@@ -51,7 +55,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		w.done(resultOf(nil, err), start)
 		return nil, w.redact(err)
 	}
-	resp.Body = &meteredBody{ReadCloser: resp.Body, done: func(err error) { w.done(resultOf(resp, err), start) }}
+	resp.Body = &meteredBody{ReadCloser: resp.Body, redact: w.redact, done: func(err error) { w.done(resultOf(resp, err), start) }}
 	return resp, nil
 }
 
@@ -63,21 +67,35 @@ func (w *wire) admit(req *http.Request) error {
 	if req.Context().Value(unlimited{}) != nil {
 		return nil
 	}
-	of, namespace := classify(req)
+	of, namespace := classify(req.Method, w.asked(req))
 	return w.limiter.admit(req.Context(), of, namespace)
 }
+
+// asked is the path that the cluster itself is asked for.
+func (w *wire) asked(req *http.Request) string { return strings.TrimPrefix(req.URL.Path, w.base) }
 
 // send neither counts nor redacts.
 func (w *wire) send(req *http.Request) (*http.Response, error) {
 	ctx, stop := context.WithCancel(req.Context())
-	resp, err := w.next.RoundTrip(req.WithContext(ctx))
+	asking := req.WithContext(ctx)
+	if !w.plain {
+		asking = compressed(asking)
+	}
+	resp, err := w.next.RoundTrip(asking)
 	if err != nil {
 		stop()
 		return nil, err
 	}
+	of, _ := classify(req.Method, w.asked(req))
+	w.intake.receive(resp, of)
 	if len(resp.Header[fleet.HubHeader]) > 0 {
 		defer stop()
 		return nil, w.nested(req, resp)
+	}
+	if err := w.believe(req, resp); err != nil {
+		defer stop()
+		_ = resp.Body.Close()
+		return nil, err
 	}
 	if err := w.intake.asked(req, resp); err != nil {
 		defer stop()
@@ -85,9 +103,31 @@ func (w *wire) send(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if !isWatch(req) || resp.StatusCode != http.StatusOK { // of a watch that begins the framer bounds each event
-		resp.Body = bound(resp.Body, w.most, w.intake, stop)
+		most := w.most
+		if resp.StatusCode >= http.StatusMultipleChoices {
+			most = min(most, mostRefusal)
+		}
+		resp.Body = bound(resp.Body, most, w.intake, stop)
 	}
 	resp.Body = stopping{resp.Body, stop}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return w.refusal(resp)
+	}
+	return resp, nil
+}
+
+// mostRefusal bounds the bytes of an answer that is an error: it is read whole.
+const mostRefusal = 1 << 20
+
+// refusal is an answer whose words reach statuses and logs, without the secrets that whoever refused may repeat.
+func (w *wire) refusal(resp *http.Response) (*http.Response, error) {
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	text = []byte(w.hide(string(text)))
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 	return resp, nil
 }
 
@@ -108,19 +148,24 @@ const mostHeaders = 64 << 10
 
 func (w *wire) nested(req *http.Request, resp *http.Response) error {
 	_ = resp.Body.Close() // nothing in it is wanted
-	api := apiOf(req.URL.Path)
+	api := apiOf(w.asked(req))
 	w.nestedAt.Store(&api)
 	return &fleet.Silence{Reason: ReasonNestedHub,
 		Detail: "the cluster is itself served by fleetscale (" + api +
 			"): its answers hold other clusters' items; register those clusters here instead"}
 }
 
-// redact rewords an error that shows a secret; it stays the same error otherwise.
-func (w *wire) redact(err error) error {
-	text := err.Error()
+// hide replaces secrets in a text of others.
+func (w *wire) hide(text string) string {
 	for _, secret := range w.secrets() {
 		text = strings.ReplaceAll(text, secret, "[redacted]")
 	}
+	return text
+}
+
+// redact rewords an error that shows a secret; it stays the same error otherwise.
+func (w *wire) redact(err error) error {
+	text := w.hide(err.Error())
 	if text == err.Error() {
 		return err
 	}
@@ -147,29 +192,33 @@ func (w *wire) done(result string, start time.Time) {
 // apiOf is the part of a path that names the API: what is behind it decides who
 // answers. Asking for it alone costs next to nothing.
 func apiOf(path string) string {
-	const group, version = 2, 3 // "/apis/<group>/<version>"
-	before, after, found := strings.Cut(path, "/apis/")
-	if !found {
+	if !strings.HasPrefix(path, "/apis/") {
 		return path
 	}
-	parts := strings.SplitN("/apis/"+after, "/", version+2)
-	return before + strings.Join(parts[:min(len(parts), version+1)], "/")
+	const version = 3 // "/apis/<group>/<version>"
+	parts := strings.SplitN(path, "/", version+2)
+	return strings.Join(parts[:min(len(parts), version+1)], "/")
 }
 
 // meteredBody reports once how reading an answer ended.
 type meteredBody struct {
 	io.ReadCloser
 
-	once sync.Once
-	done func(error)
+	redact func(error) error
+	once   sync.Once
+	done   func(error)
 }
 
 func (b *meteredBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil {
-		b.finish(err)
+	if err == nil {
+		return n, nil
 	}
-	return n, err
+	b.finish(err)
+	if errors.Is(err, io.EOF) {
+		return n, io.EOF
+	}
+	return n, b.redact(err)
 }
 
 func (b *meteredBody) Close() error {

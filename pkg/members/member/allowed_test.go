@@ -75,7 +75,8 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	}))))
 	hub.Put(t, west.secret(t, "west"))
 	r := start(t, hub, func(o *Options) {
-		o.Connections.Timeout, o.Registrations.Policy.AllowedExecCommands = time.Second, []string{plugin}
+		o.Connections.Timeout = time.Second
+		o.Registrations.Policy.AllowedExecCommands = []string{plugin}
 	})
 	r.becomes("east=Timeout west=Ready")
 	started := time.Now()

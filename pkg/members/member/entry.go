@@ -26,6 +26,8 @@ type entry struct {
 	wake, doubt chan struct{}
 	// inspected is when the member was last asked for its traits, and over which connection. Only its goroutine uses it.
 	inspected inspection
+	// reviews are what the member has answered over that connection about rights. Only its goroutine uses them.
+	reviews reviews
 	// offence is the last one of a member that was found to misbehave, until that has been dealt with.
 	offence atomic.Pointer[fleet.Silence]
 

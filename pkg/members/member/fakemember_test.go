@@ -30,6 +30,7 @@ type fakeMember struct {
 	mu     sync.Mutex
 	token  string
 	uid    string
+	prefix string           // of all paths, as in front of one cluster of several
 	nested string           // paths that begin so are served by fleetscale, unless empty
 	code   int              // answers with it, unless zero
 	handle http.HandlerFunc // answers what nothing else does, unless nil
@@ -82,6 +83,7 @@ func (m *fakeMember) thaw() {
 func (m *fakeMember) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	m.requests.Add(1)
 	m.mu.Lock()
+	prefix := m.prefix
 	token, hang, code, uid, nested, ahead, handle := m.token, m.hang, m.code, m.uid, m.nested, m.ahead, m.handle
 	presented := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
 	m.tokens = append(m.tokens, presented)
@@ -93,6 +95,7 @@ func (m *fakeMember) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 	}
+	req.URL.Path = strings.TrimPrefix(req.URL.Path, prefix)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Date", time.Now().Add(ahead).UTC().Format(http.TimeFormat))
 	switch {
@@ -144,7 +147,7 @@ func (m *fakeMember) ca() []byte {
 func (m *fakeMember) kubeconfig(t testing.TB, edits ...func(*clientcmdapi.Config)) []byte {
 	t.Helper()
 	return registrationtest.Kubeconfig(t, append([]func(*clientcmdapi.Config){
-		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.Server, c.CertificateAuthorityData = m.URL, m.ca() }),
+		registrationtest.OnCluster(func(c *clientcmdapi.Cluster) { c.Server, c.CertificateAuthorityData = m.URL+m.prefix, m.ca() }),
 		registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) { m.set(func() { u.Token = m.token }) }),
 	}, edits...)...)
 }

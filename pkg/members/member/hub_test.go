@@ -97,10 +97,16 @@ func TestHubIsIdentifiedLater(t *testing.T) {
 func TestNestedHub(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
+		prefix string
 		nested string
 		ask    string // what has to be asked for before it shows
 	}{
 		"found at first contact": {nested: "/apis/metrics.k8s.io/"},
+		"found behind a proxy":   {prefix: "/apis/cluster.karmada.io/v1alpha1/clusters/east/proxy", nested: "/apis/metrics.k8s.io/"},
+		"found behind a proxy when asked for its own metrics": {
+			prefix: "/k8s/clusters/c-1", nested: "/apis/custom.metrics.k8s.io/v1beta2",
+			ask: "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rps",
+		},
 		"found when asked for its own metrics": {
 			nested: "/apis/custom.metrics.k8s.io/v1beta2", ask: "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rps",
 		},
@@ -108,7 +114,7 @@ func TestNestedHub(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			hub, east := memberstest.NewHub(t), newFakeMember(t, "1")
-			east.nested = tc.nested
+			east.prefix, east.nested = tc.prefix, tc.nested
 			hub.Put(t, east.secret(t, "east"))
 			r := start(t, hub)
 			if tc.ask != "" {

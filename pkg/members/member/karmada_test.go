@@ -4,6 +4,10 @@ package member
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
@@ -257,4 +262,69 @@ func TestOneAbsenceOfTheAPIIsNoDeparture(t *testing.T) {
 	if r.member("west") != m || strings.Contains(r.log(), "Cluster left") {
 		t.Errorf("the cluster has left for a moment's absence of the API; log:\n%s", r.log())
 	}
+}
+
+// A member that is asked through the hub is asked nowhere else, by the program's own identity on the hub. When that ends, it is asked
+// as itself again.
+func TestKarmadaThroughTheHub(t *testing.T) {
+	t.Parallel()
+	hub, west, elsewhere := memberstest.NewHub(t), newFakeMember(t, "2"), newFakeMember(t, "3")
+	const below = "/apis/cluster.karmada.io/v1alpha1/clusters/west/proxy"
+	aggregated := newFakeMember(t, "hub")
+	aggregated.token = "of the hub"
+	behind, err := url.Parse(west.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := &httputil.ReverseProxy{Transport: west.Client().Transport, Rewrite: func(r *httputil.ProxyRequest) {
+		r.Out.URL.Path = strings.TrimPrefix(r.Out.URL.Path, below)
+		r.SetURL(behind)
+		r.Out.Header.Set("Authorization", "Bearer s3cret") // and who asks
+	}}
+	aggregated.handle = func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, below+"/") {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}
+	hub.Karmada = true
+	cluster := karmadaObject(elsewhere, "west", func(spec map[string]any) {
+		spec["syncMode"] = "Pull"
+		spec["impersonatorSecretRef"] = map[string]any{"namespace": "karmada-cluster", "name": "west-impersonator"}
+	})
+	cluster.SetAnnotations(map[string]string{"fleetscale.io/through-hub": "true"})
+	hub.Put(t, cluster.DeepCopy())
+	hub.Put(t, elsewhere.karmadaSecret("west"))
+	r := start(t, hub, func(o *Options) {
+		o.Registrations.Hub = registration.Endpoint{Config: &rest.Config{
+			Host: aggregated.URL, BearerToken: "of the hub", TLSClientConfig: rest.TLSClientConfig{CAData: aggregated.ca()},
+		}}
+	})
+	r.becomes("west=Ready")
+	r.asks("west", "2")
+	if n := elsewhere.requests.Load(); n != 0 {
+		t.Errorf("%d requests went to the address of the Cluster", n)
+	}
+
+	// Many clusters have the hub's authority and address: that is no proof that another registration is of this one.
+	hub.Put(t, west.secret(t, "spare"))
+	r.becomes("spare=IdentityConflict west=Ready")
+	hub.Remove(memberstest.FleetSecretsPath, "spare")
+	r.becomes("west=Ready")
+
+	cluster.SetAnnotations(nil)
+	hub.Put(t, cluster)
+	r.becomes("west=Ready")
+	memberstest.Eventually(t, "asked itself", func() string {
+		if elsewhere.requests.Load() > 0 {
+			return "asked itself"
+		}
+		return ""
+	})
+	elsewhere.set(func() {
+		if slices.Contains(elsewhere.tokens, "of the hub") {
+			t.Error("what the program is let in by on the hub was sent to a member")
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 
+	"github.com/fleetscale/fleetscale/pkg/grants"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
@@ -34,8 +35,10 @@ type Options struct {
 
 	// ProbePeriod is the time between two probes of a member (10 s), and the longest after a failure.
 	ProbePeriod time.Duration
-	// Inspect has each member asked for its [Traits], when it is connected to and then every five minutes.
+	// Inspect has each member asked for its version and APIs, when it is connected to and then every five minutes.
 	Inspect bool
+	// Needs are the rights of which each member is asked whether the registration's identity has them, as often.
+	Needs []grants.Right
 	// DiscoveryPeriod is the interval of discovery for APIs of registrations (15 s).
 	DiscoveryPeriod time.Duration
 

@@ -21,7 +21,7 @@ import (
 const (
 	// identityPath is what a probe asks for: it needs authentication and one
 	// right, and its uid is the cluster's identity.
-	identityPath = "/api/v1/namespaces/kube-system"
+	identityPath = connection.IdentityPath
 	// nestedPath is answered by fleetscale itself where it serves metrics.
 	nestedPath = "/apis/metrics.k8s.io/v1beta1"
 )
@@ -58,8 +58,6 @@ func silenceOfCode(code int) *fleet.Silence {
 	case http.StatusForbidden:
 		return fleet.Silencef(fleet.ReasonForbidden,
 			"403 to GET %s: the registration's identity lacks rights in the cluster; grant those of deploy/member", identityPath)
-	case http.StatusNotFound:
-		return fleet.Silencef(fleet.ReasonBadAnswer, "404 to GET %s: is the address that of a Kubernetes API server?", identityPath)
 	case http.StatusTooManyRequests:
 		return fleet.Silencef(fleet.ReasonRateLimited, "429 to GET %s: the API server has too many requests", identityPath)
 	}

@@ -24,10 +24,10 @@ type quarantine struct {
 	left    time.Time      // when it left the last
 }
 
-// enter begins one after that offence.
+// enter begins one after that offence, or continues the present one.
 func (q quarantine) enter(offence fleet.Silence, now time.Time) quarantine {
 	switch {
-	case q.length == 0 || now.Sub(q.left) >= longestQuarantine:
+	case q.length == 0, !q.active() && now.Sub(q.left) >= longestQuarantine:
 		q.length = firstQuarantine
 	default:
 		q.length = min(2*q.length, longestQuarantine)

@@ -53,6 +53,19 @@ func TestQuarantinesGrowAndAreForgotten(t *testing.T) {
 	}
 }
 
+// A member that misbehaves when it is probed stays in quarantine, for longer each time.
+func TestQuarantinesGoOn(t *testing.T) {
+	var q quarantine
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
+		q = q.enter(bomb, now)
+		if got := q.remaining(now); got != want || !q.active() {
+			t.Errorf("remaining %v, want %v; active %v", got, want, q.active())
+		}
+		now = now.Add(want)
+	}
+}
+
 // However a member misbehaves: it is never confined for longer than the longest, nor for less than the first.
 func TestQuarantineProperties(t *testing.T) {
 	for seed := range uint64(300) {
@@ -143,6 +156,24 @@ func TestMemberThatMisbehavesIsQuarantined(t *testing.T) {
 	if _, err := ask(t.Context(), m); reasonOf(err) != reasonQuarantined {
 		t.Errorf("asking it after a probe failed: %v, want Quarantined", err)
 	}
+	r.mu.Lock()
+	for _, e := range r.entries {
+		if e.member.name == "evil" {
+			e.misbehaved(&bomb) // as the probe has found
+		}
+	}
+	r.mu.Unlock()
+	memberstest.Eventually(t, "confined again", func() string {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, e := range r.entries {
+			if e.member.name == "evil" && e.quarantine.length == 2*firstQuarantine && e.quarantine.remaining(time.Now()) > firstQuarantine {
+				return "confined again"
+			}
+		}
+		return ""
+	})
+	r.over("evil")
 	evil.set(func() { evil.code, evil.handle = 0, nil })
 	r.becomes("evil=Ready good=Ready")
 	r.asks("evil", "1")

@@ -138,7 +138,7 @@ func TestEventsAndLogsOncePerChange(t *testing.T) {
 
 	exec := func(command string) string {
 		return `the kubeconfig's user runs the command "` + command +
-			`" for its credentials; use a token or a client certificate, or allow the command with --allowed-exec-commands`
+			`" for its credentials; use a token or a client certificate, or allow the command line with --allowed-exec-commands`
 	}
 	wantEvents := []string{
 		"Warning ExecNotAllowed " + exec("aws"),

@@ -62,9 +62,7 @@ func (r *Registry) sync(ctx context.Context, e *entry) patience {
 		return r.await(ctx, e, t)
 	}
 	next := r.conclude(ctx, e, r.probe(ctx, e, t))
-	if r.options.Inspect {
-		r.inspect(ctx, e)
-	}
+	r.inspect(ctx, e)
 	return next
 }
 
@@ -74,7 +72,7 @@ func (r *Registry) confine(ctx context.Context, e *entry) (left time.Duration) {
 	var fx effects
 	r.mu.Lock()
 	offence, now := e.offence.Swap(nil), time.Now()
-	if offence != nil && !e.quarantine.active() && !e.reg.Refused() {
+	if offence != nil && e.quarantine.remaining(now) == 0 && !e.reg.Refused() { // again, if it misbehaved when it was probed
 		e.quarantine = e.quarantine.enter(*offence, now)
 		fx.retire(e.conn, e.hubConn)
 		e.conn, e.hubConn, e.health = nil, nil, health{contacted: true, silence: e.quarantine.silence}

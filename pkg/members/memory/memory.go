@@ -5,8 +5,6 @@ package memory
 import (
 	"sync"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/fleetscale/fleetscale/pkg/shares"
 )
 
@@ -23,26 +21,15 @@ type Kept interface {
 
 // Memory may be used from any goroutine.
 type Memory struct {
-	forgotten prometheus.Counter
+	metrics *Metrics
 
 	mu     sync.Mutex
 	ledger *shares.Ledger[Kept]
 }
 
-// New returns an empty memory of so many bytes, and registers its metrics on reg.
-func New(limit int64, reg prometheus.Registerer) *Memory {
-	m := &Memory{
-		ledger: shares.NewLedger[Kept](limit, 0),
-		forgotten: prometheus.NewCounter(prometheus.CounterOpts{
-			Namespace: "fleetscale", Subsystem: "kept", Name: "forgotten_total",
-			Help: "Answers of members that were forgotten because those of their namespace took more than its share of --max-kept-bytes.",
-		}),
-	}
-	reg.MustRegister(m.forgotten, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: "fleetscale", Subsystem: "kept", Name: "bytes",
-		Help: "Estimated memory of the answers of members that are kept; --max-kept-bytes at most.",
-	}, func() float64 { return float64(m.Bytes()) }))
-	return m
+// New returns an empty memory of so many bytes.
+func New(limit int64, metrics *Metrics) *Memory {
+	return &Memory{ledger: shares.NewLedger[Kept](limit, 0), metrics: metrics}
 }
 
 // Changed is to be called after each change of what things take. It has forgotten
@@ -50,6 +37,7 @@ func New(limit int64, reg prometheus.Registerer) *Memory {
 func (m *Memory) Changed(kept Kept) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	defer func() { m.metrics.bytes.Set(float64(m.ledger.Weight())) }()
 	bytes := kept.Bytes() // read here: so the last of several calls at once enters what is so
 	if bytes == 0 {
 		m.ledger.Remove(kept)
@@ -57,7 +45,7 @@ func (m *Memory) Changed(kept Kept) {
 	}
 	for _, k := range m.ledger.Put(kept.Namespace(), kept, bytes) {
 		k.Forget()
-		m.forgotten.Inc()
+		m.metrics.forgotten.Inc()
 	}
 }
 

@@ -39,7 +39,7 @@ func (n *note) take(bytes int64) {
 }
 
 func TestWhoHoldsTheMostForgets(t *testing.T) {
-	m := New(100, prometheus.NewRegistry())
+	m := New(100, NewMetrics(prometheus.NewRegistry()))
 	first, second, other := &note{namespace: "shop", bytes: 50}, &note{namespace: "shop", bytes: 40}, &note{namespace: "bank", bytes: 20}
 	for _, n := range []*note{first, second} {
 		m.Changed(n)
@@ -59,7 +59,7 @@ func TestWhoHoldsTheMostForgets(t *testing.T) {
 
 // Whatever comes at once, in the end it is known what each holds, and that is within the bound.
 func TestManyAtOnce(t *testing.T) {
-	m := New(1000, prometheus.NewRegistry())
+	m := New(1000, NewMetrics(prometheus.NewRegistry()))
 	notes := make([]*note, 50)
 	for i := range notes {
 		notes[i] = &note{namespace: fmt.Sprint(i % 5)}
@@ -87,7 +87,7 @@ func TestManyAtOnce(t *testing.T) {
 
 func TestMetrics(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := New(100, registry)
+	m := New(100, NewMetrics(registry))
 	m.Changed(&note{bytes: 70})
 	m.Changed(&note{bytes: 60})
 	want := `

@@ -3,6 +3,7 @@
 package pods
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 )
 
@@ -22,33 +24,28 @@ const (
 	templates  = 200
 )
 
-func inUse() uint64 {
-	runtime.GC()
-	runtime.GC() // what cleanups and the first one left
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
 // heapPerPod returns what n Pods cost that were read from a member.
 func heapPerPod(t testing.TB, n int) float64 {
 	t.Helper()
 	s := run(t)
-	before := inUse()
+	before := heaptest.InUse()
 	east := memberOf(n, func(i int) *corev1.Pod { return deployed(i/(n/templates), i) })
 	l := s.Ask(t.Context(), east, "shop", labels.Nothing())
 	if !l.Known || l.Silent != nil {
 		t.Fatalf("known %v, silent %v", l.Known, l.Silent)
 	}
-	cost := float64(inUse()-before) / float64(n)
+	cost := float64(heaptest.InUse()-before) / float64(n)
 	runtime.KeepAlive(s)
 	return cost
 }
 
 func TestHeapPerPod(t *testing.T) {
-	if got := heapPerPod(t, 20_000); got > mostPerPod {
-		t.Errorf("a Pod costs %.0f bytes, want %d at most", got, mostPerPod)
-	}
+	heaptest.Check(t, func() error {
+		if got := heapPerPod(t, 20_000); got > mostPerPod {
+			return fmt.Errorf("a Pod costs %.0f bytes, want %d at most", got, mostPerPod)
+		}
+		return nil
+	})
 }
 
 // What a record says that it takes is what the heap grows by, nearly.
@@ -66,26 +63,33 @@ func TestBytesOfARecord(t *testing.T) {
 	}
 	for name, pod := range tests {
 		t.Run(name, func(t *testing.T) {
-			kept, before := make([]*Record, n), inUse()
-			for i := range kept {
-				kept[i] = recordOf(pod(i))
-			}
-			grown := int64(inUse() - before)
-			var bytes int64
-			shared := map[mirror.Shared]bool{}
-			for _, r := range kept {
-				bytes += r.Bytes()
-				if s := r.Shared(); !shared[s] {
-					shared[s] = true
-					bytes += s.Bytes()
+			heaptest.Check(t, func() error {
+				kept, before := make([]*Record, n), heaptest.InUse()
+				for i := range kept {
+					kept[i] = recordOf(pod(i))
 				}
-			}
-			if bytes < grown*2/3 || bytes > grown*2 {
-				t.Errorf("%d bytes a Pod by its record, and %d of the heap", bytes/n, grown/n)
-			}
-			runtime.KeepAlive(kept)
+				grown := heaptest.InUse() - before
+				defer runtime.KeepAlive(kept)
+				if bytes := bytesOf(kept); bytes < grown*2/3 || bytes > grown*2 {
+					return fmt.Errorf("%d bytes a Pod by its record, and %d of the heap", bytes/n, grown/n)
+				}
+				return nil
+			})
 		})
 	}
+}
+
+// bytesOf is what the records say that they take, each thing that they share once.
+func bytesOf(records []*Record) (bytes int64) {
+	shared := map[mirror.Shared]bool{}
+	for _, r := range records {
+		bytes += r.Bytes()
+		if s := r.Shared(); !shared[s] {
+			shared[s] = true
+			bytes += s.Bytes()
+		}
+	}
+	return bytes
 }
 
 // A record of more would take a fifth more: Go has no size between 80 and 96 bytes.
@@ -128,12 +132,12 @@ func BenchmarkAsk(b *testing.B) {
 // What nobody has any more goes: of twenty thousand templates little is left.
 func TestTemplatesGoWithTheirLastPod(t *testing.T) {
 	const templates, most = 20_000, 1 << 20
-	kept, before := recordOf(deployed(0, 0)), inUse()
+	kept, before := recordOf(deployed(0, 0)), heaptest.InUse()
 	for i := range templates {
 		recordOf(deployed(i, i))
 	}
 	deadline := time.After(30 * time.Second)
-	for left := uint64(math.MaxUint64); left > before+most; left = inUse() {
+	for left := int64(math.MaxInt64); left > before+most; left = heaptest.InUse() {
 		select {
 		case <-deadline:
 			t.Fatalf("%d bytes are held for one Pod", left-before)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
@@ -45,12 +46,19 @@ func (a *attempt[V]) ended() bool {
 	}
 }
 
+// keepTooLarge is for how long an answer that was too large is not asked for again: it took much to find that out, and takes a
+// person to change. It is less than the 15 s in which autoscalers ask again.
+const keepTooLarge = 10 * time.Second
+
 // fresh is true for keepFor: of an answer from when it was asked for, since it
 // is no younger; of a failure from when it was known, else one that took its
 // whole deadline would spare nobody the next. What was never asked serves nobody.
 func (a *attempt[V]) fresh(keepFor time.Duration) bool {
 	if connection.Throttled(a.err) {
 		return false
+	}
+	if silence, _ := fleet.Classify(a.err); silence != nil && silence.Reason == fleet.ReasonTooLarge {
+		keepFor = max(keepFor, keepTooLarge)
 	}
 	since := a.sent
 	if a.err != nil {

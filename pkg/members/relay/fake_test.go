@@ -226,7 +226,7 @@ func newFleetWith(change func(*Options), members ...Source) *fleetOf {
 			return f.members
 		},
 		Timeout: timeout, KeepFor: keepFor, IdleAfter: idleAfter, DiscoveryPeriod: period,
-		Memory: memory.New(1<<30, prometheus.NewRegistry()), Custom: true, External: true, Metrics: NewMetrics(f.registry),
+		Memory: memory.New(1<<30, memory.NewMetrics(prometheus.NewRegistry())), Custom: true, External: true, Metrics: NewMetrics(f.registry),
 	}
 	change(&o)
 	f.Relay = New(o)

@@ -247,7 +247,7 @@ func TestValuesAreDroppedOnceTheyServeNobody(t *testing.T) {
 func roomFor(t *testing.T, questions int64) *memory.Memory {
 	t.Helper()
 	series := oneSeries("a", "1")
-	return memory.New(questions*(questionBytes+externalSize(&series)), prometheus.NewRegistry())
+	return memory.New(questions*(questionBytes+externalSize(&series)), memory.NewMetrics(prometheus.NewRegistry()))
 }
 
 func TestWhatIsKnownIsBounded(t *testing.T) {
@@ -282,7 +282,7 @@ func TestWhatIsUnderWayIsNotForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		east := newFakeMember("east")
 		const most = 1000
-		kept := memory.New(most*questionBytes, prometheus.NewRegistry())
+		kept := memory.New(most*questionBytes, memory.NewMetrics(prometheus.NewRegistry()))
 		f := newFleetWith(func(o *Options) { o.Memory = kept }, east).start(t)
 		release := make(chan struct{})
 		east.Set(func() {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/metrics/pkg/apis/custom_metrics"
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
+	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
 
@@ -26,15 +27,6 @@ func manySeries(n int) []external_metrics.ExternalMetricValue {
 		series[i].MetricLabels["zone"] = "a"
 	}
 	return series
-}
-
-func liveHeap() int64 {
-	for range 3 { // what unique forgets goes with the next collection
-		runtime.GC()
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 func selecting(t *testing.T, namespace, text string) ExternalQuestion {
@@ -54,21 +46,21 @@ func TestSelectorsThatMatchTheSameSeries(t *testing.T) {
 		east := newFakeMember("east")
 		east.series = manySeries(series)
 		f := startFleet(t, east)
-		before := liveHeap()
+		before := heaptest.InUse()
 		wantCoverage(t, f.External(t.Context(), selecting(t, "evil", "a!=0")), "answered=east")
 		synctest.Wait()
-		once := liveHeap() - before
+		once := heaptest.InUse() - before
 		for i := range selectors - 1 {
 			wantCoverage(t, f.External(t.Context(), selecting(t, "evil", fmt.Sprintf("a!=%d", i+1))), "answered=east")
 			east.take()
 		}
 		synctest.Wait()
-		if all := liveHeap() - before; all > 2*once {
+		if all := heaptest.InUse() - before; all > 2*once {
 			t.Errorf("%d selectors take %d KiB, and one took %d KiB", selectors, all>>10, once>>10)
 		}
 		time.Sleep(3 * keepFor)
 		synctest.Wait()
-		if later := liveHeap() - before; later > once {
+		if later := heaptest.InUse() - before; later > once {
 			t.Errorf("%d selectors take %d KiB later on, and one took %d KiB", selectors, later>>10, once>>10)
 		}
 		east.Set(func() { fails(east) })
@@ -113,7 +105,7 @@ func TestOnlyTheSameSeriesAreShared(t *testing.T) {
 func TestOneTenantLeavesOthersTheirMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, others = 4 << 20, 20
-		kept := memory.New(limit, prometheus.NewRegistry())
+		kept := memory.New(limit, memory.NewMetrics(prometheus.NewRegistry()))
 		east, west := newFakeMember("east"), newFakeMember("west")
 		f := newFleetWith(func(o *Options) { o.Memory = kept }, east, west).start(t)
 		for i := range others {
@@ -156,7 +148,7 @@ func TestOneTenantLeavesOthersTheirMemory(t *testing.T) {
 
 func TestWhatNobodyAsksTakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := memory.New(1<<30, prometheus.NewRegistry())
+		kept := memory.New(1<<30, memory.NewMetrics(prometheus.NewRegistry()))
 		east, west := newFakeMember("east"), newFakeMember("west")
 		f := newFleetWith(func(o *Options) { o.Memory = kept }, east, west).start(t)
 		f.External(t.Context(), queue)
@@ -185,12 +177,12 @@ func TestLongRefusals(t *testing.T) {
 			east.values = saying(code, fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"x","code":%d,"message":%q}`,
 				code, strings.Repeat("x ", long/2)))
 			f := startFleet(t, east)
-			before := liveHeap()
+			before := heaptest.InUse()
 			for i := range n {
 				f.External(t.Context(), selecting(t, "evil", fmt.Sprintf("a!=%d", i)))
 			}
 			synctest.Wait()
-			if heap := liveHeap() - before; heap > n*questionBytes+long {
+			if heap := heaptest.InUse() - before; heap > n*questionBytes+long {
 				t.Errorf("%d refusals with %d take %d KiB", n, code, heap>>10)
 			}
 			if questions, outcomes := held(f.external.lines["east"]); questions != n || outcomes != n {
@@ -205,53 +197,59 @@ func TestBytesOfValues(t *testing.T) {
 	const n = 5000
 	for name, measure := range map[string]func() (heap int64, said int64){
 		"external": func() (int64, int64) {
-			before := liveHeap()
+			before := heaptest.InUse()
 			values := manySeries(n)
 			var said int64
 			for i := range values {
 				said += externalSize(&values[i])
 			}
-			heap := liveHeap() - before
+			heap := heaptest.InUse() - before
 			runtime.KeepAlive(values)
 			return heap, said
 		},
 		"custom": func() (int64, int64) {
-			before := liveHeap()
+			before := heaptest.InUse()
 			values := make([]custom_metrics.MetricValue, n)
 			var said int64
 			for i := range values {
 				values[i] = object(strings.Clone(fmt.Sprintf("web-%d", i)), "7")
 				said += customSize(&values[i])
 			}
-			heap := liveHeap() - before
+			heap := heaptest.InUse() - before
 			runtime.KeepAlive(values)
 			return heap, said
 		},
 	} {
-		heap, said := measure()
-		if ratio := float64(said) / float64(heap); ratio < 0.95 || ratio > 1.8 {
-			t.Errorf("%s: %d bytes, and they take %d: a ratio of %.2f", name, said, heap, ratio)
-		}
+		heaptest.Check(t, func() error {
+			heap, said := measure()
+			if ratio := float64(said) / float64(heap); ratio < 0.95 || ratio > 1.8 {
+				return fmt.Errorf("%s: %d bytes, and they take %d: a ratio of %.2f", name, said, heap, ratio)
+			}
+			return nil
+		})
 	}
 }
 
 // A question without values takes what it is said to take.
 func TestBytesOfQuestions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		kept := memory.New(1<<30, prometheus.NewRegistry())
-		east := newFakeMember("east")
-		east.series = nil
-		f := newFleetWith(func(o *Options) { o.Memory = kept }, east).start(t)
-		before := liveHeap()
-		const n = 3000
-		for i := range n {
-			f.External(t.Context(), selecting(t, fmt.Sprintf("shop-%d", i), "a!=0"))
-			east.take()
-		}
-		synctest.Wait()
-		heap := liveHeap() - before
-		if ratio := float64(kept.Bytes()) / float64(heap); ratio < 0.9 || ratio > 2.2 {
-			t.Errorf("%d bytes a question, and they take %d: a ratio of %.2f", kept.Bytes()/n, heap/n, ratio)
-		}
+	heaptest.Check(t, func() (err error) {
+		synctest.Test(t, func(t *testing.T) {
+			kept := memory.New(1<<30, memory.NewMetrics(prometheus.NewRegistry()))
+			east := newFakeMember("east")
+			east.series = nil
+			f := newFleetWith(func(o *Options) { o.Memory = kept }, east).start(t)
+			before := heaptest.InUse()
+			const n = 3000
+			for i := range n {
+				f.External(t.Context(), selecting(t, fmt.Sprintf("shop-%d", i), "a!=0"))
+				east.take()
+			}
+			synctest.Wait()
+			heap := heaptest.InUse() - before
+			if ratio := float64(kept.Bytes()) / float64(heap); ratio < 0.9 || ratio > 2.2 {
+				err = fmt.Errorf("%d bytes a question, and they take %d: a ratio of %.2f", kept.Bytes()/n, heap/n, ratio)
+			}
+		})
+		return err
 	})
 }

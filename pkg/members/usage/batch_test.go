@@ -17,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/metrics/pkg/apis/metrics"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 )
 
 // What members are asked.
@@ -218,12 +220,12 @@ func BenchmarkHeapPerPod(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			body := protobufOf(list)
 			for b.Loop() {
-				before := liveHeap()
+				before := heaptest.InUse()
 				batch, err := allPods.decodePods(body, contentTypeProtobuf)
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(liveHeap()-before)/n, "heap-B/pod")
+				b.ReportMetric(float64(heaptest.InUse()-before)/n, "heap-B/pod")
 				runtime.KeepAlive(batch)
 			}
 			runtime.KeepAlive(body)
@@ -302,25 +304,19 @@ func TestPartOfABatchSharesNothingWithIt(t *testing.T) {
 func TestHeapPerPod(t *testing.T) {
 	const n, promised = 20_000, 300
 	body := protobufOf(statefulPods(n))
-	before := liveHeap()
-	batch, err := allPods.decodePods(body, contentTypeProtobuf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if perPod := float64(liveHeap()-before) / n; perPod > promised {
-		t.Errorf("%.0f bytes of heap per pod, promised are %d", perPod, promised)
-	}
-	runtime.KeepAlive(batch)
+	heaptest.Check(t, func() error {
+		before := heaptest.InUse()
+		batch, err := allPods.decodePods(body, contentTypeProtobuf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer runtime.KeepAlive(batch)
+		if perPod := float64(heaptest.InUse()-before) / n; perPod > promised {
+			return fmt.Errorf("%.0f bytes of heap per pod, promised are %d", perPod, promised)
+		}
+		return nil
+	})
 	runtime.KeepAlive(body)
-}
-
-func liveHeap() int64 {
-	for range 3 { // what unique forgets goes with the next collection
-		runtime.GC()
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 func BenchmarkDecode(b *testing.B) {

@@ -159,7 +159,7 @@ func startScoped(t *testing.T, scope tenancy.Scope, maxBytes int64, maxHot int, 
 			return f.members
 		},
 		Period: resolution, MaxAge: time.Minute, IdleAfter: 5 * time.Minute, Timeout: 5 * time.Second,
-		MaxHot: maxHot, Memory: memory.New(maxBytes, prometheus.NewRegistry()), Metrics: NewMetrics(f.registry),
+		MaxHot: maxHot, Memory: memory.New(maxBytes, memory.NewMetrics(prometheus.NewRegistry())), Metrics: NewMetrics(f.registry),
 	})
 	memberstest.Run(t.Context(), t, func(ctx context.Context) error {
 		f.Run(ctx)

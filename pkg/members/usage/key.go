@@ -47,7 +47,9 @@ func (k key) fetch(ctx context.Context, client rest.Interface, reading *connecti
 	if err != nil {
 		return nil, err
 	}
-	reading.Dropped(k.resource, batch.dropped)
+	if err := reading.Measured(k.resource, batch.dropped); err != nil {
+		return nil, err
+	}
 	return batch, nil
 }
 

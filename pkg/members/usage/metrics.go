@@ -3,6 +3,7 @@
 package usage
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,7 +14,7 @@ import (
 // Metrics tells what is in memory and what it cost. Series are bounded by
 // members, times a dozen results for the scrapes; a departed member's go.
 type Metrics struct {
-	reg     prometheus.Registerer
+	stores  collector
 	scrapes *prometheus.CounterVec
 	late    prometheus.Histogram
 }
@@ -21,7 +22,7 @@ type Metrics struct {
 // NewMetrics registers on reg, so two instances never share state.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
-		reg: reg,
+		stores: newCollector(),
 		scrapes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "fleetscale", Subsystem: "usage", Name: "scrapes_total",
 			Help: "Requests to a member for the usage of pods or nodes, by result: Answered, Absent (no such API), or the reason of its silence.",
@@ -32,7 +33,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Buckets: []float64{0.25, 0.5, 1, 1.5, 2, 3, 5, 7.5, 10, 15, 30, 60},
 		}),
 	}
-	reg.MustRegister(m.scrapes, m.late)
+	reg.MustRegister(m.scrapes, m.late, &m.stores)
 	return m
 }
 
@@ -46,26 +47,27 @@ func (m *Metrics) forget(cluster string) {
 	m.scrapes.DeletePartialMatch(prometheus.Labels{"cluster": cluster})
 }
 
-func (m *Metrics) collectFrom(s *Store) {
-	m.reg.MustRegister(&collector{
-		store:   s,
+func (m *Metrics) collectFrom(s *Store) { m.stores.store.Store(s) }
+
+func newCollector() collector {
+	return collector{
 		hot:     describe("hot_namespaces", "Targets that are scraped from each member once per period: namespaces, and the nodes."),
 		samples: describe("samples", "Pods and nodes whose usage is in memory.", "cluster"),
 		age:     describe("age_seconds", "Age of the oldest sample in memory, since it was requested.", "cluster"),
 		locked:  describe("beat_locked", "1 when it is known when the member measures, and it is scraped just after.", "cluster"),
 		unlabelled: describe("unlabelled", "1 when the member's metrics API leaves labels out, so that it is scraped once per selector.",
 			"cluster"),
-	})
+	}
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(prometheus.BuildFQName("fleetscale", "usage", name), help, labels, nil)
 }
 
-// collector reads the store when it is asked, so that nothing of it has to be
+// collector reads the store, once there is one, when it is asked, so that nothing of it has to be
 // kept current, or be deleted.
 type collector struct {
-	store                                 *Store
+	store                                 atomic.Pointer[Store]
 	hot, samples, age, locked, unlabelled *prometheus.Desc
 }
 
@@ -78,9 +80,13 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 }
 
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	c.store.mu.Lock()
-	hot, scrapers := len(c.store.hot), c.store.all()
-	c.store.mu.Unlock()
+	store := c.store.Load()
+	if store == nil {
+		return
+	}
+	store.mu.Lock()
+	hot, scrapers := len(store.hot), store.all()
+	store.mu.Unlock()
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}

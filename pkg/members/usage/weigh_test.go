@@ -16,22 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
+	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 	"github.com/fleetscale/fleetscale/pkg/guard"
 )
-
-// live is what is in memory, and not garbage, once made is there.
-func live(made func() any) int64 {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.GC() // what is unique is forgotten in two steps
-	runtime.ReadMemStats(&before)
-	kept := made()
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	runtime.KeepAlive(kept)
-	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
-}
 
 // What is kept of an answer, and the objects of one of its items, take no more than was said.
 func TestWhatIsKeptIsWeighed(t *testing.T) {
@@ -66,17 +53,20 @@ func TestWhatIsKeptIsWeighed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			takes := live(func() any {
+			heaptest.Check(t, func() error {
+				before := heaptest.InUse()
 				b, err := k.decode(body, contentType)
 				if err != nil || b.Len() != many {
 					t.Fatalf("%d, %v", b.Len(), err)
 				}
-				return b
+				takes := heaptest.InUse() - before
+				defer runtime.KeepAlive(b)
+				t.Logf("%s in %s: %d bytes, said %d, takes %d", name, contentType, len(body), said, takes)
+				if takes > said {
+					return fmt.Errorf("%s in %s: %d are kept, and %d were said", name, contentType, takes, said)
+				}
+				return nil
 			})
-			t.Logf("%s in %s: %d bytes, said %d, takes %d", name, contentType, len(body), said, takes)
-			if takes > said {
-				t.Errorf("%s in %s: %d are kept, and %d were said", name, contentType, takes, said)
-			}
 			whole, _ := guard.TypeOf(list).JSON(asJSON)
 			if contentType == contentTypeProtobuf && said > whole {
 				t.Errorf("%s: said to take %d item by item, and %d at once in JSON", name, said, whole)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,18 @@ func (c memberCluster) Additional(ctx context.Context, namespace string, of auto
 	}
 	estimate := c.all.capacity.Estimate(ctx, c.Member, shape)
 	return estimate.Additional, estimate.Known
+}
+
+// Room returns how many more replicas a cluster has room for, with the nodes that there are and that its registration promises, and how
+// many of them are promised; nil: that is not known. The template is as for Additional of [Cluster].
+func Room(ctx context.Context, c Cluster, namespace string, of autoscalingv2.CrossVersionObjectReference,
+	template *unstructured.Unstructured) (additional *int32, promised int32) {
+	n, known := c.Additional(ctx, namespace, of, template)
+	if !known {
+		return nil, 0
+	}
+	promised = min(c.Headroom(), math.MaxInt32-n)
+	return new(n + promised), promised
 }
 
 // templated is the part of a workload that all kinds of Kubernetes, and most others, have in the same place.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
+	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
@@ -135,9 +136,9 @@ func TestManyVPAs(t *testing.T) {
 	}
 	s.says("GET "+vpaPath+" watch", 200, "")
 	c := s.join(t)
-	before := inUse()
+	before := heaptest.InUse()
 	seen := c.VPAs(t.Context(), "shop")
-	cost := (float64(inUse()) - float64(before)) / float64(pages*pageSize) // other garbage may have gone
+	cost := float64(heaptest.InUse()-before) / float64(pages*pageSize)
 	if seen.Silence != nil || len(seen.Objects) != pages*pageSize {
 		t.Fatalf("%d VPAs, %v; want %d", len(seen.Objects), seen.Silence, pages*pageSize)
 	}
@@ -151,13 +152,4 @@ func TestManyVPAs(t *testing.T) {
 		t.Errorf("each costs %.0f bytes, want %.0f at most", cost, most)
 	}
 	runtime.KeepAlive(s)
-}
-
-// inUse is the heap after a collection.
-func inUse() uint64 {
-	runtime.GC()
-	runtime.GC() // what cleanups and the first one left
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }

@@ -22,9 +22,13 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
-// ReasonPointsElsewhere is the reason of the Event on an APIService that points
-// elsewhere.
-const ReasonPointsElsewhere = "PointsElsewhere"
+// Reasons of Events on an APIService.
+const (
+	// ReasonPointsElsewhere is that of one that points elsewhere.
+	ReasonPointsElsewhere = "PointsElsewhere"
+	// ReasonSplit is that of one that does so while another version of its group points at us.
+	ReasonSplit = "Split"
+)
 
 // advice returns what to do about an APIService that is not ours.
 func advice(group string) string {
@@ -55,8 +59,9 @@ type GuardOptions struct {
 type Guard struct {
 	options GuardOptions
 	watched []apiservice.Version
-	last    map[string]finding // by APIService
-	silent  bool               // the hub did not answer the last time
+	last    map[string]finding           // by APIService
+	shares  map[string]apiservice.Shares // by group
+	silent  bool                         // the hub did not answer the last time
 }
 
 // NewGuard returns a guard that knows nothing until it runs. It panics where
@@ -66,7 +71,9 @@ func NewGuard(o GuardOptions) *Guard {
 	if err != nil {
 		panic("apiguard: GuardOptions.APIs: " + err.Error())
 	}
-	return &Guard{options: o, watched: slices.Concat(watched, apiservice.Own()), last: map[string]finding{}}
+	return &Guard{
+		options: o, watched: slices.Concat(watched, apiservice.Own()), last: map[string]finding{}, shares: map[string]apiservice.Shares{},
+	}
 }
 
 // finding is what was seen of an APIService.
@@ -94,9 +101,15 @@ func (g *Guard) check(ctx context.Context) {
 		}
 		g.judge(ctx, v, now)
 	}
-	if ctx.Err() == nil {
-		g.admit(ctx, errors.Join(errs...))
+	if ctx.Err() != nil {
+		return
 	}
+	if len(errs) == 0 {
+		for _, group := range g.options.APIs {
+			g.judgeGroup(ctx, group)
+		}
+	}
+	g.admit(ctx, errors.Join(errs...))
 }
 
 func (g *Guard) find(ctx context.Context, name string) (finding, error) {
@@ -151,9 +164,10 @@ func (g *Guard) record(v apiservice.Version, now finding) {
 	if g.options.Recorder == nil || !now.exists {
 		return
 	}
-	ref := &corev1.ObjectReference{
-		APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService", Name: v.APIService(), UID: now.uid,
-	}
-	g.options.Recorder.Eventf(ref, corev1.EventTypeWarning, ReasonPointsElsewhere,
+	g.options.Recorder.Eventf(referenceTo(v.APIService(), now), corev1.EventTypeWarning, ReasonPointsElsewhere,
 		"It points at %s and not at %s; %s", apiservice.Describe(now.target), apiservice.Describe(g.options.Service), advice(v.Group))
+}
+
+func referenceTo(name string, f finding) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: apiregistrationv1.SchemeGroupVersion.String(), Kind: "APIService", Name: name, UID: f.uid}
 }

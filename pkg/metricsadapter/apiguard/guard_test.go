@@ -79,7 +79,7 @@ func TestGuardRaisesOneAlarmPerChange(t *testing.T) {
 
 	pointAt(t, client, types.NamespacedName{Namespace: "kube-system", Name: "metrics-server"})
 	checkLines(t, "rewritten", check(), `"apiservice"="v1beta1.metrics.k8s.io" "pointsTo"="Service kube-system/metrics-server"`+
-		` "want"="Service fleetscale-system/metrics-adapter" "advice"="to take it over, run `)
+		` "want"="Service fleetscale-system/metrics-adapter" "advice"="to take it over, run `, "API group is split")
 	checkOurs(t, metrics, 0, 1)
 	checkLines(t, "still rewritten", check())
 
@@ -88,7 +88,7 @@ func TestGuardRaisesOneAlarmPerChange(t *testing.T) {
 	checkOurs(t, metrics, 0, 1)
 
 	pointAt(t, client, ourService())
-	checkLines(t, "taken back", check(), `"msg"="APIService is ours" "apiservice"="v1beta1.metrics.k8s.io"`)
+	checkLines(t, "taken back", check(), `"msg"="APIService is ours" "apiservice"="v1beta1.metrics.k8s.io"`, "API group is no longer split")
 	checkOurs(t, metrics, 1, 1)
 }
 

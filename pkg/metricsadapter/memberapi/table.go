@@ -5,6 +5,7 @@ package memberapi
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/grants"
 )
 
 // unknown stands where nothing is known.
@@ -34,7 +36,7 @@ func columns() []metav1.TableColumnDefinition {
 		{Name: "Pods", Type: "integer", Description: "Pods whose cpu and memory are in memory."},
 		column("Age", "Time since it last answered.", 0),
 		column("Clock", "Its clock minus ours.", 1),
-		column("Rights", "Credentials that work.", 1),
+		column("Rights", "Credentials that work, and how many rights others lack.", 1),
 		column("Token", "Until a token expires.", 1),
 		column("Message", "What is wrong, and what to do.", 1),
 	}
@@ -74,7 +76,7 @@ func cells(m *v1alpha1.Member, now time.Time) []any {
 	}
 	return []any{
 		m.Name, state, reason, path.Join(s.Source.Name, s.Source.ObjectName), orUnknown(s.KubernetesVersion), metricsCell(s),
-		int64(s.MeasuredPods), ageCell(s.LastAnswerTime, now), clockCell(s.ClockOffsetMilliseconds), strings.Join(s.Rights, ","),
+		int64(s.MeasuredPods), ageCell(s.LastAnswerTime, now), clockCell(s.ClockOffsetMilliseconds), rightsCell(s),
 		tokenCell(s.ControllerManager, now), messageCell(s),
 	}
 }
@@ -116,9 +118,31 @@ func clockCell(milliseconds *int64) string {
 	return fmt.Sprintf("%+.1fs", float64(*milliseconds)/1000)
 }
 
+// rightsCell are the credentials that work, and those that are accepted and lack rights; who writes may have lost theirs, or got them back,
+// where nobody tells of it.
+func rightsCell(s *v1alpha1.MemberStatus) string {
+	var cell []string
+	add := func(right string, missing []string) {
+		if n := grants.Count(missing); n > 0 {
+			cell = append(cell, fmt.Sprintf("%s (%d missing)", right, n))
+		} else if slices.Contains(s.Rights, right) {
+			cell = append(cell, right)
+		}
+	}
+	add(rightRead, s.MissingRights)
+	switch v := s.ControllerManager; {
+	case v == nil:
+	case v.Stale:
+		cell = append(cell, unknown)
+	default:
+		add(rightWrite, v.MissingRights)
+	}
+	return strings.Join(cell, ",")
+}
+
 func tokenCell(v *v1alpha1.ControllerManagerView, now time.Time) string {
 	switch {
-	case v == nil:
+	case v == nil, v.Stale:
 		return unknown
 	case v.TokenExpiry == nil:
 		return "<none>"
@@ -128,10 +152,27 @@ func tokenCell(v *v1alpha1.ControllerManagerView, now time.Time) string {
 	return duration.HumanDuration(v.TokenExpiry.Sub(now))
 }
 
-// messageCell is what is wrong with the credential that writes, where nothing else is.
+// messageCell is what is wrong with the credential that writes, where nothing else is, and then which rights are missing.
 func messageCell(s *v1alpha1.MemberStatus) string {
-	if v := s.ControllerManager; s.Message == "" && v != nil && v.Message != "" {
-		return "writing: " + v.Message
+	if v := s.ControllerManager; s.Message == "" && v != nil {
+		switch {
+		case v.Stale:
+			return "writing: no controller-manager has told of it for minutes: is one running?"
+		case v.Message != "":
+			return "writing: " + v.Message
+		case len(s.MissingRights) == 0 && len(v.MissingRights) > 0:
+			return "writing: " + denied(v.MissingRights)
+		}
+	}
+	if s.Message == "" && len(s.MissingRights) > 0 {
+		return "reading: " + denied(s.MissingRights)
 	}
 	return s.Message
+}
+
+// mostDenied is how many rights a message names.
+const mostDenied = 3
+
+func denied(rights []string) string {
+	return "the cluster denies " + strings.Join(grants.Few(rights, mostDenied), ", ")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/grants"
 	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/taints"
@@ -29,8 +30,9 @@ type Known struct {
 	ClockOffset *time.Duration
 	// MeasuredPods are those whose usage is in memory.
 	MeasuredPods int
-	// Manager is what the controller-manager has published; nil: nothing.
-	Manager *memberview.View
+	// Manager is what the controller-manager has published; nil: nothing. Stale: nobody has renewed it lately.
+	Manager      *memberview.View
+	ManagerStale bool
 }
 
 // What a Member holds at most, in characters.
@@ -65,7 +67,8 @@ func memberOf(k Known) *v1alpha1.Member {
 			MeasuredPods:      int32(k.MeasuredPods),
 			LastAnswerTime:    moment(k.State.LastSuccess),
 			Rights:            rightsOf(k),
-			ControllerManager: managerView(k.Manager),
+			MissingRights:     missing(k.State.Accepted(), k.Traits.MissingRights),
+			ControllerManager: managerView(k.Manager, k.ManagerStale),
 		},
 	}
 	if k.Standing != taints.Free {
@@ -78,21 +81,30 @@ func memberOf(k Known) *v1alpha1.Member {
 }
 
 func rightsOf(k Known) (rights []string) {
-	if k.State.Accepted() {
+	if k.State.Accepted() && len(k.Traits.MissingRights) == 0 {
 		rights = append(rights, rightRead)
 	}
-	if k.Manager != nil && k.Manager.Accepted {
+	if k.Manager != nil && k.Manager.Accepted && !k.ManagerStale && len(k.Manager.MissingRights) == 0 {
 		rights = append(rights, rightWrite)
 	}
 	return rights
 }
 
-func managerView(v *memberview.View) *v1alpha1.ControllerManagerView {
+// missing are the rights that a credential lacks: of one that is refused that is not known.
+func missing(accepted bool, rights []string) []string {
+	if !accepted {
+		return nil
+	}
+	return grants.Few(rights, grants.MostTexts)
+}
+
+func managerView(v *memberview.View, stale bool) *v1alpha1.ControllerManagerView {
 	if v == nil {
 		return nil
 	}
 	return &v1alpha1.ControllerManagerView{
 		State: v.State, Reason: v.Reason, Message: v.Message, Since: moment(v.Since), TokenExpiry: moment(v.TokenExpiry),
+		MissingRights: missing(v.Accepted, v.MissingRights), Stale: stale,
 	}
 }
 

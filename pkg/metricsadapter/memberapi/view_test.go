@@ -92,6 +92,54 @@ func TestStatesAndRights(t *testing.T) {
 	}
 }
 
+// A credential that is accepted and lacks rights does not work; what one lacks that is refused is not known.
+func TestMissingRights(t *testing.T) {
+	lacks, ready := []string{"list pods", "get nodes", "and 3 more"}, member.State{Ready: true, Reason: "Ready"}
+	for name, tc := range map[string]struct {
+		state  member.State
+		reader []string
+		writes *memberview.View
+		stale  bool
+		rights string
+		// missing are of the reader and the writer.
+		missing       [2][]string
+		cell, message string
+	}{
+		"of the reader": {ready, lacks, &memberview.View{Accepted: true}, false, "write", [2][]string{lacks, nil},
+			"read (5 missing),write", "reading: the cluster denies list pods, get nodes, and 3 more"},
+		"of the writer": {ready, nil, &memberview.View{Accepted: true, MissingRights: lacks[:1]}, false, "read",
+			[2][]string{nil, lacks[:1]}, "read,write (1 missing)", "writing: the cluster denies list pods"},
+		"of both": {ready, lacks[:2], &memberview.View{Accepted: true, MissingRights: lacks[:1]}, false, "", [2][]string{lacks[:2], lacks[:1]},
+			"read (2 missing),write (1 missing)", "reading: the cluster denies list pods, get nodes"},
+		"of a writer of which nobody tells": {ready, nil, &memberview.View{Accepted: true, MissingRights: lacks[:1]}, true, "read",
+			[2][]string{nil, lacks[:1]}, "read,<unknown>", "writing: no controller-manager has told of it for minutes: is one running?"},
+		"of a writer that does not answer": {ready, nil,
+			&memberview.View{Accepted: true, Message: "no answer", MissingRights: lacks[:1]}, false, "read",
+			[2][]string{nil, lacks[:1]}, "read,write (1 missing)", "writing: no answer"},
+		"of a writer that is refused": {ready, nil, &memberview.View{MissingRights: lacks[:1]}, false, "read", [2][]string{}, "read", ""},
+		"of a reader that is refused": {member.State{Reason: "Forbidden", Message: "401"}, lacks, nil, false, "", [2][]string{}, "", "401"},
+		"of one that is silent": {member.State{Reason: "Timeout", Message: "late"}, lacks, nil, false, "", [2][]string{lacks, nil},
+			"read (5 missing)", "late"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := east()
+			k.State, k.Traits.MissingRights, k.Manager, k.ManagerStale = tc.state, tc.reader, tc.writes, tc.stale
+			got := memberOf(k).Status
+			missing := [2][]string{got.MissingRights, nil}
+			if v := got.ControllerManager; v != nil {
+				missing[1] = v.MissingRights
+			}
+			if diff := cmp.Diff(tc.missing, missing); diff != "" {
+				t.Errorf("missing (-want +got):\n%s", diff)
+			}
+			if rights := strings.Join(got.Rights, ","); rights != tc.rights || rightsCell(&got) != tc.cell || messageCell(&got) != tc.message {
+				t.Errorf("rights %q, shown as %q with %q, want %q, %q, %q", rights, rightsCell(&got), messageCell(&got), tc.rights, tc.cell,
+					tc.message)
+			}
+		})
+	}
+}
+
 // What a member says may be shown on any terminal, and is short.
 func TestMessagesOfMembersArePrintable(t *testing.T) {
 	got := memberOf(silent("east", "BadAnswer", "\x1b[2Jboom\n"+strings.Repeat("ä", 1000))).Status.Message
@@ -118,6 +166,8 @@ func TestCells(t *testing.T) {
 		State: member.State{Joining: true, Reason: "NotContacted"}}
 	unwritten := east()
 	unwritten.Manager = &memberview.View{State: "Silent", Reason: "MissingCredentials", Message: "no key kubeconfig", TokenExpiry: began}
+	unrenewed := east()
+	unrenewed.ManagerStale = true
 	for name, tc := range map[string]struct {
 		known Known
 		want  []any
@@ -130,6 +180,8 @@ func TestCells(t *testing.T) {
 			"<unknown>", ""}},
 		"nobody can write": {unwritten, []any{"east", "Ready", "", "secret/east", "v1.36.2", "metrics,custom", int64(1204), "9s", "+0.1s", "read",
 			"expired", "writing: no key kubeconfig"}},
+		"nobody says who can write": {unrenewed, []any{"east", "Ready", "", "secret/east", "v1.36.2", "metrics,custom", int64(1204), "9s",
+			"+0.1s", "read,<unknown>", "<unknown>", "writing: no controller-manager has told of it for minutes: is one running?"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, cells(memberOf(tc.known), now)); diff != "" {

@@ -137,6 +137,32 @@ func schema_pkg_apis_members_v1alpha1_ControllerManagerView(ref common.Reference
 							Ref:         ref(v1.Time{}.OpenAPIModelName()),
 						},
 					},
+					"missingRights": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "As status.missingRights, for the credential that writes: of the rights of deploy/member-write, or of deploy/member-namespaced/write in each namespace.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"stale": {
+						SchemaProps: spec.SchemaProps{
+							Description: "All this is what was published last, and nobody has renewed it for three minutes: no controller-manager is at work. Whether the credential that writes works is not known, so it is not among status.rights.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"state", "reason"},
 			},
@@ -410,7 +436,26 @@ func schema_pkg_apis_members_v1alpha1_MemberStatus(ref common.ReferenceCallback)
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "Which credentials of the registration work: read is the adapter's, write the controller-manager's. One works if the cluster has accepted it, and has not refused it since.",
+							Description: "Which credentials of the registration work: read is the adapter's, write the controller-manager's. One works if the cluster has accepted it, has not refused it since, and denies none of the rights that it needs, as far as is known.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"missingRights": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "Which of the rights that the adapter needs the cluster denies to the credential that reads, as in \"list pods.metrics.k8s.io\": those of deploy/member, or of deploy/member-namespaced/read in each namespace. Asked every five minutes, and every minute while some are denied. The last may be as in \"and 3 more\". Empty: none that is known.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

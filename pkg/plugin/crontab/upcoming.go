@@ -45,9 +45,6 @@ type Span struct {
 // holds reports whether a moment counts.
 func (s Span) holds(at time.Time) bool { return s.Until.IsZero() || !at.After(s.Until) }
 
-// fallback is the zone of rules that name none where no controller has said another: it is that of deploy/.
-const fallback = "UTC"
-
 // Upcoming returns the next runs of all rules in the order of time; rules that do not run come last.
 func Upcoming(objects []*v1alpha1.CronFederatedHPA, span Span) []Run {
 	runs := []Run{}
@@ -73,7 +70,11 @@ func order(at *time.Time) int {
 }
 
 func ofRule(object *v1alpha1.CronFederatedHPA, rule *v1alpha1.CronFederatedHPARule, span Span) []Run {
-	zone, notes := zoneOf(object, rule)
+	var notes []string
+	zone, assumed := cronplan.ZoneOf(object, rule)
+	if assumed {
+		notes = []string{"no timeZone, and no controller has said one yet: " + zone + " is assumed"}
+	}
 	base := Run{
 		Namespace: object.Namespace, Name: object.Name, Rule: rule.GivenName(), Zone: zone, Notes: notes,
 		Sets: cronplan.Values{cronplan.Replicas: rule.TargetReplicas, cronplan.MinReplicas: rule.TargetMinReplicas,
@@ -103,19 +104,6 @@ func ofRule(object *v1alpha1.CronFederatedHPA, rule *v1alpha1.CronFederatedHPARu
 func (r Run) without(why string) Run {
 	r.Notes = append(slices.Clone(r.Notes), why)
 	return r
-}
-
-// zoneOf is the rule's zone: its own, or that in which the controller says that it reads it.
-func zoneOf(object *v1alpha1.CronFederatedHPA, rule *v1alpha1.CronFederatedHPARule) (zone string, notes []string) {
-	if zone := ptr.Deref(rule.TimeZone, ""); zone != "" {
-		return zone, nil
-	}
-	for i := range object.Status.ExecutionHistories {
-		if e := &object.Status.ExecutionHistories[i]; e.RuleName == rule.GivenName() && e.TimeZone != "" {
-			return e.TimeZone, nil
-		}
-	}
-	return fallback, []string{"no timeZone, and no controller has said one yet: " + fallback + " is assumed"}
 }
 
 // clockChange says what the change of clocks does to a run; "" if it does nothing. A minute that comes twice runs the first time,

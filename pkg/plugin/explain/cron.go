@@ -9,9 +9,11 @@ import (
 	"text/tabwriter"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
 
@@ -22,8 +24,8 @@ type due struct {
 	why  string    // it does not run
 }
 
-// cron is what will set the target next, and what did so last.
-func cron(o *v1alpha1.CronFederatedHPA, now time.Time) string {
+// cron is what will set the target next, by its spec and what it has, and what did so last.
+func cron(o *v1alpha1.CronFederatedHPA, target cronplan.Target, now time.Time) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "CronFederatedHPA %s/%s sets %s %s\n", o.Namespace, o.Name, o.Spec.ScaleTargetRef.Kind, o.Spec.ScaleTargetRef.Name)
 	all := make([]due, 0, len(o.Spec.Rules))
@@ -36,21 +38,7 @@ func cron(o *v1alpha1.CronFederatedHPA, now time.Time) string {
 		}
 		return a.at.Compare(b.at)
 	})
-	if len(all) == 0 || all[0].at.IsZero() {
-		b.WriteString("  nothing will set it: no rule runs\n")
-	} else {
-		same := 0
-		for _, d := range all {
-			if d.at.Equal(all[0].at) {
-				same++
-			}
-		}
-		fmt.Fprintf(b, "  next: rule %s, %s, sets %s\n", told(all[0].rule.GivenName()), ago(all[0].at, now),
-			sets(all[0].rule))
-		if same > 1 {
-			fmt.Fprintf(b, "  %d rules run then: of each value the one that is later in spec.rules wins\n", same)
-		}
-	}
+	comes(b, o, target, now)
 	t := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintln(t, "    RULE\tNEXT\tSCHEDULE\tTIME ZONE\tSETS\tLAST")
 	for _, d := range all {
@@ -58,22 +46,58 @@ func cron(o *v1alpha1.CronFederatedHPA, now time.Time) string {
 		if !d.at.IsZero() {
 			next = d.at.Format(time.RFC3339)
 		}
+		zone, _ := cronplan.ZoneOf(o, d.rule)
 		_, _ = fmt.Fprintf(t, "    %s\t%s\t%s\t%s\t%s\t%s\n", told(d.rule.GivenName()), told(next), told(d.rule.Schedule),
-			told(zoneOf(o, d.rule)), sets(d.rule), last(o, d.rule))
+			told(zone), sets(d.rule), last(o, d.rule))
 	}
 	_ = t.Flush()
+	for _, c := range o.Status.Conditions {
+		if wrong := (c.Type == v1alpha1.CronConflicting) == (c.Status == metav1.ConditionTrue); wrong && c.Status != metav1.ConditionUnknown {
+			fmt.Fprintf(b, "  %s is %s, %s: %s\n", told(c.Type), c.Status, told(c.Reason), told(c.Message))
+		}
+	}
 	return b.String()
 }
 
-// zoneOf is that of the rule, or the controller's, as its status has it.
-func zoneOf(o *v1alpha1.CronFederatedHPA, r *v1alpha1.CronFederatedHPARule) string {
-	if r.TimeZone != nil {
-		return *r.TimeZone
+// comes says what will set the target next, and which of the rules that run then decides on what.
+func comes(b *strings.Builder, o *v1alpha1.CronFederatedHPA, target cronplan.Target, now time.Time) {
+	o = o.DeepCopy()
+	v1alpha1.DefaultCronFederatedHPA(o)
+	in := cronplan.Situation{Object: o, Now: now, Target: target}
+	for i := range o.Spec.Rules {
+		zone, _ := cronplan.ZoneOf(o, &o.Spec.Rules[i])
+		in.Timetables = append(in.Timetables, cronplan.ReadTimetable(o.Spec.Rules[i].Schedule, zone, schedule.LoadZone))
 	}
-	if h := historyOf(o, r); h != nil && h.TimeZone != "" {
-		return h.TimeZone
+	next := cronplan.Next(in)
+	switch {
+	case next.At.IsZero():
+		b.WriteString("  nothing will set it: no rule runs\n")
+		return
+	case !next.At.After(now):
+		fmt.Fprintf(b, "  due since %s, and not done yet:\n", next.At.Format(time.RFC3339))
+	default:
+		fmt.Fprintf(b, "  next: %s\n", ago(next.At, now))
 	}
-	return "UTC"
+	for _, run := range next.Runs {
+		switch {
+		case run.Misfit != "":
+			fmt.Fprintf(b, "    rule %s cannot be: %s\n", told(run.Rule), told(run.Misfit))
+		case run.By != "":
+			fmt.Fprintf(b, "    rule %s sets nothing: rule %s, which comes after it, sets the same\n", told(run.Rule), told(run.By))
+		default:
+			fmt.Fprintf(b, "    rule %s sets %s\n", told(run.Rule), run.Applied)
+		}
+	}
+	switch {
+	case target.Trouble != nil:
+		fmt.Fprintf(b, "  what %s %s has now is not known: %s\n",
+			o.Spec.ScaleTargetRef.Kind, o.Spec.ScaleTargetRef.Name, told(target.Trouble.Message))
+	case target.Has.Empty():
+	case next.Sets.Empty():
+		fmt.Fprintf(b, "  it has %s, so nothing changes\n", target.Has)
+	default:
+		fmt.Fprintf(b, "  it has %s, and gets %s\n", target.Has, next.Sets)
+	}
 }
 
 func historyOf(o *v1alpha1.CronFederatedHPA, r *v1alpha1.CronFederatedHPARule) *v1alpha1.ExecutionHistory {
@@ -86,18 +110,15 @@ func historyOf(o *v1alpha1.CronFederatedHPA, r *v1alpha1.CronFederatedHPARule) *
 }
 
 func nextOf(o *v1alpha1.CronFederatedHPA, r *v1alpha1.CronFederatedHPARule, now time.Time) due {
-	if ptr.Deref(r.Suspend, false) {
+	zone, _ := cronplan.ZoneOf(o, r)
+	read := cronplan.ReadTimetable(r.Schedule, zone, schedule.LoadZone)
+	switch {
+	case read.Fault != "":
+		return due{rule: r, why: read.Fault}
+	case ptr.Deref(r.Suspend, false):
 		return due{rule: r, why: "suspended"}
 	}
-	zone, err := schedule.LoadZone(zoneOf(o, r))
-	if err != nil {
-		return due{rule: r, why: "time zone: " + err.Error()}
-	}
-	s, err := schedule.Parse(r.Schedule, zone)
-	if err != nil {
-		return due{rule: r, why: "schedule: " + err.Error()}
-	}
-	return due{rule: r, at: s.Next(now)}
+	return due{rule: r, at: read.Schedule.Next(now)}
 }
 
 func sets(r *v1alpha1.CronFederatedHPARule) string {

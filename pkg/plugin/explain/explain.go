@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 )
@@ -24,6 +25,8 @@ type Options struct {
 	Words []string
 	// Format is text, json or yaml.
 	Format string
+	// Observer is where a controller-manager with --observe serves what it decided; empty: what the hub stores is explained.
+	Observer string
 }
 
 // formats are the values of --output.
@@ -38,15 +41,15 @@ func Run(ctx context.Context, caller *plugin.Caller, o Options) error {
 	if err != nil {
 		return err
 	}
-	h, err := open(caller)
+	object, err := find(ctx, caller, o.Observer, of, name)
 	if err != nil {
 		return err
 	}
-	object, err := h.read(ctx, of, name)
+	h, err := open(caller) // the target of a CronFederatedHPA is the hub's in any case
 	if err != nil {
 		return err
 	}
-	return o.print(caller.Out, object, time.Now())
+	return o.print(caller.Out, object, h.target(ctx, object), time.Now())
 }
 
 // Complete returns what an argument may be.
@@ -67,9 +70,9 @@ func (o *Options) validate() error {
 	return fmt.Errorf("--output: there is no format %q; give one of %v", o.Format, formats)
 }
 
-func (o *Options) print(w io.Writer, object client.Object, now time.Time) error {
+func (o *Options) print(w io.Writer, object client.Object, target cronplan.Target, now time.Time) error {
 	if o.Format == "text" {
-		text, err := textOf(object, now)
+		text, err := textOf(object, target, now)
 		if err != nil {
 			return err
 		}
@@ -97,15 +100,16 @@ func encode(w io.Writer, format string, value any) error {
 	return err
 }
 
-func textOf(object client.Object, now time.Time) (string, error) {
+// textOf is why an object is as it is; target is what one that sets another now has.
+func textOf(object client.Object, target cronplan.Target, now time.Time) (string, error) {
 	switch o := object.(type) {
 	case *v1alpha1.FederatedHPA:
 		if o.Distributed() {
-			return distributed(o), nil
+			return distributed(o, now), nil
 		}
 		return central(o, now)
 	case *v1alpha1.CronFederatedHPA:
-		return cron(o, now), nil
+		return cron(o, target, now), nil
 	case *v1alpha1.MultidimPodAutoscaler:
 		return multidim(o), nil
 	}
@@ -122,16 +126,16 @@ func told(text string) string { return fleet.PrintableLine(text, mostTold) }
 func machine(object client.Object) (any, error) {
 	switch o := object.(type) {
 	case *v1alpha1.FederatedHPA:
-		if !o.Distributed() {
-			if o.Status.Explanation == nil {
-				return nil, unexplained(o)
-			}
-			return o.Status.Explanation, nil
+		if o.Status.Explanation == nil {
+			return nil, unexplained(o)
 		}
-		return o.Status.Clusters, nil
+		return o.Status.Explanation, nil
 	case *v1alpha1.CronFederatedHPA:
 		return o.Status.ExecutionHistories, nil
 	case *v1alpha1.MultidimPodAutoscaler:
+		if o.Status.Explanation != nil {
+			return o.Status.Explanation, nil
+		}
 		return o.Status.Recommendation, nil
 	}
 	return nil, fmt.Errorf("objects of the type %T cannot be explained", object)

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
@@ -72,7 +73,7 @@ func trimmed(text string) []string {
 }
 
 func TestCentral(t *testing.T) {
-	got, err := textOf(cart(), now)
+	got, err := textOf(cart(), cronplan.Target{}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,9 @@ func TestNamed(t *testing.T) {
 func TestCron(t *testing.T) {
 	c := &v1alpha1.CronFederatedHPA{}
 	c.Namespace, c.Name = "shop", "cart"
-	c.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{Kind: "FederatedHPA", Name: "cart"}
+	c.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{
+		APIVersion: "autoscaling.karmada.io/v1alpha1", Kind: "FederatedHPA", Name: "cart",
+	}
 	c.Spec.Rules = []v1alpha1.CronFederatedHPARule{
 		{Name: "evening", Schedule: "0 20 * * *", TargetMinReplicas: new(int32(2))},
 		{Name: "never", Schedule: "0 1 * * *", TargetMinReplicas: new(int32(2)), Suspend: new(true)},
@@ -181,12 +184,14 @@ func TestCron(t *testing.T) {
 		SuccessfulExecutions: []v1alpha1.SuccessfulExecution{{ScheduleTime: metav1.NewTime(now.Add(-time.Hour))}}}}
 	same(t, `
 CronFederatedHPA shop/cart sets FederatedHPA cart
-  next: rule morning, in 89m, sets minReplicas 50, maxReplicas 99
+  next: in 89m
+    rule morning sets minReplicas 50 and maxReplicas 99
+  it has minReplicas 50 and maxReplicas 60, and gets maxReplicas 99
     RULE      NEXT                        SCHEDULE     TIME ZONE       SETS                             LAST
     morning   2027-03-01T19:00:00+08:00   0 19 * * *   Asia/Shanghai   minReplicas 50, maxReplicas 99   never
     evening   2027-03-01T20:00:00Z        0 20 * * *   UTC             minReplicas 2                    succeeded 2027-03-01T08:30:06Z
     never     suspended                   0 1 * * *    UTC             minReplicas 2                    never
-`, cron(c, now))
+`, cron(c, cronplan.Target{Has: cronplan.Values{cronplan.MinReplicas: new(int32(50)), cronplan.MaxReplicas: new(int32(60))}}, now))
 }
 
 func TestDistributed(t *testing.T) {
@@ -199,7 +204,7 @@ func TestDistributed(t *testing.T) {
 				{Type: "ScalingLimited", Status: "True", Reason: "TooManyReplicas"}}}},
 		{Name: "west", State: "Unreachable", AssignedMin: n(1), AssignedMax: n(2), Reason: "Timeout", Message: "no answer within 5s"},
 	}
-	got, err := textOf(f, now)
+	got, err := textOf(f, cronplan.Target{}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +257,7 @@ func TestTextIsPrintable(t *testing.T) {
 	central.Status.Explanation.Metrics[0].Name, central.Status.Explanation.Metrics[0].Error = said, said
 	for name, object := range map[string]client.Object{"distributed": split, "multidim": sizes, "central": central} {
 		var out bytes.Buffer
-		if err := (&Options{Format: "text"}).print(&out, object, now); err != nil {
+		if err := (&Options{Format: "text"}).print(&out, object, cronplan.Target{}, now); err != nil {
 			t.Fatal(err)
 		}
 		got := out.String()

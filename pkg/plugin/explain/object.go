@@ -9,11 +9,15 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/cronplan"
+	"github.com/fleetscale/fleetscale/pkg/guard"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 )
 
@@ -21,17 +25,12 @@ import (
 type kind struct {
 	names []string // as people write it
 	empty func() client.Object
-	list  func() client.ObjectList
 }
 
 var kinds = []kind{
-	{[]string{"fhpa", "federatedhpa", "federatedhpas"},
-		func() client.Object { return &v1alpha1.FederatedHPA{} }, func() client.ObjectList { return &v1alpha1.FederatedHPAList{} }},
-	{[]string{"cronfhpa", "cronfederatedhpa", "cronfederatedhpas"},
-		func() client.Object { return &v1alpha1.CronFederatedHPA{} }, func() client.ObjectList { return &v1alpha1.CronFederatedHPAList{} }},
-	{[]string{"mpa", "multidimpodautoscaler", "multidimpodautoscalers"},
-		func() client.Object { return &v1alpha1.MultidimPodAutoscaler{} },
-		func() client.ObjectList { return &v1alpha1.MultidimPodAutoscalerList{} }},
+	{[]string{"fhpa", "federatedhpa", "federatedhpas"}, func() client.Object { return &v1alpha1.FederatedHPA{} }},
+	{[]string{"cronfhpa", "cronfederatedhpa", "cronfederatedhpas"}, func() client.Object { return &v1alpha1.CronFederatedHPA{} }},
+	{[]string{"mpa", "multidimpodautoscaler", "multidimpodautoscalers"}, func() client.Object { return &v1alpha1.MultidimPodAutoscaler{} }},
 }
 
 // named is what the words of a command line mean: TYPE/NAME or TYPE NAME.
@@ -87,7 +86,7 @@ func connect(config *rest.Config, namespace string) (*hub, error) {
 // read returns the object of that name.
 func (h *hub) read(ctx context.Context, of kind, name string) (client.Object, error) {
 	object := of.empty()
-	err := h.Get(ctx, client.ObjectKey{Namespace: h.namespace, Name: name}, object)
+	err := h.get(ctx, client.ObjectKey{Namespace: h.namespace, Name: name}, object)
 	switch {
 	case meta.IsNoMatchError(err):
 		return nil, fmt.Errorf("the hub does not know %s: install the CustomResourceDefinitions of fleetscale, or choose the hub with --context",
@@ -98,6 +97,40 @@ func (h *hub) read(ctx context.Context, of kind, name string) (client.Object, er
 		return nil, fmt.Errorf("reading %s %s/%s: %w", of.names[1], h.namespace, name, err)
 	}
 	return object, nil
+}
+
+// get reads an object, unless nobody should decode it: whoever may write in its namespace could have stored what takes hours.
+func (h *hub) get(ctx context.Context, key client.ObjectKey, into client.Object) error {
+	kind, err := h.GroupVersionKindFor(into)
+	if err != nil {
+		return err
+	}
+	found := &unstructured.Unstructured{}
+	found.SetGroupVersionKind(kind)
+	if err := h.Get(ctx, key, found); err != nil {
+		return err
+	}
+	if err := guard.Unstructured(found.Object, into); err != nil {
+		return fmt.Errorf("decoding it: %w", err)
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, into)
+}
+
+// target is what the autoscaler has now whose bounds a CronFederatedHPA sets. The zero value: it is none, or sets something else.
+func (h *hub) target(ctx context.Context, object client.Object) cronplan.Target {
+	cron, isCron := object.(*v1alpha1.CronFederatedHPA)
+	if !isCron || !cronplan.TargetsAutoscaler(cron) {
+		return cronplan.Target{}
+	}
+	ref := cron.Spec.ScaleTargetRef
+	var autoscaler client.Object = &v1alpha1.FederatedHPA{}
+	if ref.Kind == v1alpha1.MultidimPodAutoscalerKind {
+		autoscaler = &v1alpha1.MultidimPodAutoscaler{}
+	}
+	if err := h.get(ctx, client.ObjectKey{Namespace: cron.Namespace, Name: ref.Name}, autoscaler); err != nil {
+		return cronplan.Target{Trouble: cronplan.Unreadable(ref, err)}
+	}
+	return cronplan.BoundsOf(autoscaler)
 }
 
 // complete returns the objects that words may be continued to.
@@ -118,15 +151,19 @@ func (h *hub) complete(ctx context.Context, words []string, last string) []strin
 	if err != nil {
 		return nil
 	}
-	list := of.list()
+	kind, err := h.GroupVersionKindFor(of.empty())
+	if err != nil {
+		return nil
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	if h.List(ctx, list, client.InNamespace(h.namespace), client.Limit(500)) != nil {
 		return nil
 	}
-	_ = meta.EachListItem(list, func(o runtime.Object) error {
-		if m, err := meta.Accessor(o); err == nil && strings.HasPrefix(m.GetName(), begun) {
-			all = append(all, prefix+m.GetName())
+	for i := range list.Items {
+		if name := list.Items[i].Name; strings.HasPrefix(name, begun) {
+			all = append(all, prefix+name)
 		}
-		return nil
-	})
+	}
 	return all
 }

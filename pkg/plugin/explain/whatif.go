@@ -24,6 +24,8 @@ type WhatIfOptions struct {
 	Set []string
 	// Format is text, json or yaml.
 	Format string
+	// Observer is that of [Options].
+	Observer string
 }
 
 // WhatIf prints what the last decision would have been by another spec, beside what it was. Nothing is written.
@@ -38,11 +40,7 @@ func WhatIf(ctx context.Context, caller *plugin.Caller, o WhatIfOptions) error {
 	if err != nil {
 		return err
 	}
-	h, err := open(caller)
-	if err != nil {
-		return err
-	}
-	object, err := h.read(ctx, of, name)
+	object, err := find(ctx, caller, o.Observer, of, name)
 	if err != nil {
 		return err
 	}
@@ -68,15 +66,15 @@ func (o *WhatIfOptions) print(w io.Writer, f *v1alpha1.FederatedHPA, now time.Ti
 	if o.Format != "text" {
 		return encode(w, o.Format, c)
 	}
-	_, err = io.WriteString(w, fleet.PrintableLines(c.text(f, now)))
+	text := c.text
+	if f.Distributed() {
+		text = c.splitText
+	}
+	_, err = io.WriteString(w, fleet.PrintableLines(text(f, now)))
 	return err
 }
 
 func compare(f *v1alpha1.FederatedHPA, settings []string) (*comparison, error) {
-	if f.Distributed() {
-		return nil, fmt.Errorf("FederatedHPA %s/%s is in distributed mode: each cluster decides by its own metrics, of which the hub has no sums",
-			f.Namespace, f.Name)
-	}
 	if f.Status.Explanation == nil {
 		return nil, unexplained(f)
 	}
@@ -89,7 +87,11 @@ func compare(f *v1alpha1.FederatedHPA, settings []string) (*comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, caveats, err := explanation.Again(changed, &f.Spec)
+	redo := explanation.Again
+	if f.Distributed() {
+		redo = explanation.AgainSplit
+	}
+	again, caveats, err := redo(changed, &f.Spec)
 	if err != nil {
 		return nil, fmt.Errorf("FederatedHPA %s/%s: %w", f.Namespace, f.Name, err)
 	}

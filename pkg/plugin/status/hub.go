@@ -53,11 +53,11 @@ func (h hub) get(ctx context.Context, name, accept string, into any) error {
 	}
 	result := request.Do(ctx)
 	if err := result.Error(); err != nil { // which reads what the hub says of it
-		return explained(err, name)
+		return err
 	}
 	body, err := result.Raw()
 	if err != nil {
-		return explained(err, name)
+		return err
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return fmt.Errorf("reading the hub's answer: %w", err)

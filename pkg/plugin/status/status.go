@@ -5,9 +5,11 @@ package status
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
@@ -24,30 +26,39 @@ type Options struct {
 	Out    io.Writer
 }
 
-// Run shows the members once.
+// Run shows the members once, and for people how the autoscalers are. What of the two can be read is shown where the other cannot.
 func Run(ctx context.Context, o Options) error {
 	h, err := newHub(o.Hub)
 	if err != nil {
 		return err
 	}
+	members, err := o.members(ctx, h)
+	goesOn := err == nil || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown && !apierrors.IsUnauthorized(err)
+	if err != nil {
+		err = explained(err, o.Name)
+	}
+	if o.Name != "" || o.Output.Machine() || !goesOn {
+		return err
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(o.Out, "\n%s\n", sums(members))
+	}
+	return errors.Join(err, printAutoscalers(ctx, h, o.Out))
+}
+
+// members prints and returns those that are asked for.
+func (o *Options) members(ctx context.Context, h hub) ([]v1alpha1.Member, error) {
 	var table metav1.Table
 	if err := h.get(ctx, o.Name, asTable, &table); err != nil {
-		return err
+		return nil, err
 	}
 	members := make([]v1alpha1.Member, len(table.Rows))
 	for i := range table.Rows {
 		if err := json.Unmarshal(table.Rows[i].Object.Raw, &members[i]); err != nil {
-			return fmt.Errorf("reading the hub's answer: %w", err)
+			return nil, fmt.Errorf("reading the hub's answer: %w", err)
 		}
 	}
-	if err := o.Output.Print(o.Out, &table, shown(members, table.ResourceVersion, o.Name)); err != nil {
-		return err
-	}
-	if o.Name != "" || o.Output.Machine() {
-		return nil
-	}
-	_, err = fmt.Fprintf(o.Out, "\n%s\n", sums(members))
-	return err
+	return members, o.Output.Print(o.Out, &table, shown(members, table.ResourceVersion, o.Name))
 }
 
 // shown is what programs get: one member, or the list.
@@ -69,7 +80,7 @@ func Names(ctx context.Context, config *rest.Config) ([]string, error) {
 	}
 	var list v1alpha1.MemberList
 	if err := h.get(ctx, "", "application/json", &list); err != nil {
-		return nil, err
+		return nil, explained(err, "")
 	}
 	names := make([]string, 0, len(list.Items))
 	for i := range list.Items {

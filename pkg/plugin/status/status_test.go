@@ -33,13 +33,24 @@ func member(name string, state v1alpha1.MemberState, pods int32, rights ...strin
 func TestSums(t *testing.T) {
 	drained := member("d", v1alpha1.MemberSilent, 3, "read", "write")
 	drained.Status.Standing = "Drained"
+	unrenewed := member("a", v1alpha1.MemberReady, 0, "read")
+	unrenewed.Status.ControllerManager = &v1alpha1.ControllerManagerView{Stale: true}
+	reader, writer := member("r", v1alpha1.MemberReady, 0, "write"), member("w", v1alpha1.MemberReady, 0, "read")
+	reader.Status.MissingRights = []string{"list pods.metrics.k8s.io"}
+	writer.Status.ControllerManager = &v1alpha1.ControllerManagerView{MissingRights: []string{"list pods"}}
+	silent := member("s", v1alpha1.MemberSilent, 0, "write")
+	silent.Status.MissingRights = reader.Status.MissingRights
 	for want, members := range map[string][]v1alpha1.Member{
-		"0 members: ; 0 Pods measured":         {},
-		"1 member: 1 ready; 7 Pods measured":   {member("a", v1alpha1.MemberReady, 7, "read", "write")},
-		"1 member: 1 joining; 0 Pods measured": {member("a", v1alpha1.MemberJoining, 0)},
+		"3 members: 2 ready, 1 silent, 2 with missing rights; 0 Pods measured": {reader, writer, silent},
+		"0 members: ; 0 Pods measured":                                         {},
+		"1 member: 1 ready; 7 Pods measured":                                   {member("a", v1alpha1.MemberReady, 7, "read", "write")},
+		"1 member: 1 joining; 0 Pods measured":                                 {member("a", v1alpha1.MemberJoining, 0)},
 		"5 members: 2 ready, 1 silent, 1 joining, 1 spare, 1 drained, 1 not written to; 13 Pods measured": {
 			member("a", v1alpha1.MemberReady, 7, "read", "write"), member("b", v1alpha1.MemberReady, 3, "read"), drained,
 			member("e", v1alpha1.MemberJoining, 0), member("f", v1alpha1.MemberSpare, 0, "read"),
+		},
+		"2 members: 2 ready, 1 not written to, 1 of which no controller-manager tells; 3 Pods measured": {
+			unrenewed, member("b", v1alpha1.MemberReady, 3, "read"),
 		},
 	} {
 		if got := sums(members); got != want {

@@ -14,13 +14,18 @@ import (
 func sums(members []v1alpha1.Member) string {
 	states := map[v1alpha1.MemberState]int{}
 	standings := map[string]int{}
-	var readOnly, pods int
+	var readOnly, lacking, stale, pods int
 	for i := range members {
 		s := &members[i].Status
 		states[s.State]++
 		standings[s.Standing]++
 		pods += int(s.MeasuredPods)
-		if s.State == v1alpha1.MemberReady && !slices.Contains(s.Rights, "write") {
+		switch v := s.ControllerManager; {
+		case v != nil && v.Stale:
+			stale++
+		case lacks(s):
+			lacking++
+		case s.State == v1alpha1.MemberReady && !slices.Contains(s.Rights, "write"):
 			readOnly++
 		}
 	}
@@ -40,7 +45,19 @@ func sums(members []v1alpha1.Member) string {
 	if readOnly > 0 {
 		parts = append(parts, fmt.Sprintf("%d not written to", readOnly))
 	}
+	if lacking > 0 {
+		parts = append(parts, fmt.Sprintf("%d with missing rights", lacking))
+	}
+	if stale > 0 {
+		parts = append(parts, fmt.Sprintf("%d of which no controller-manager tells", stale))
+	}
 	return fmt.Sprintf("%s: %s; %d Pods measured", counted(len(members), "member"), strings.Join(parts, ", "), pods)
+}
+
+// lacks is true of a member that is ready, and in which a credential of ours lacks rights.
+func lacks(s *v1alpha1.MemberStatus) bool {
+	return s.State == v1alpha1.MemberReady &&
+		(len(s.MissingRights) > 0 || s.ControllerManager != nil && len(s.ControllerManager.MissingRights) > 0)
 }
 
 func counted(n int, what string) string {

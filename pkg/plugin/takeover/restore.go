@@ -18,14 +18,15 @@ import (
 
 // Restore undoes [Takeover] for the groups, of [apiservice.Groups], at least one: it restores the former APIServices, and
 // deletes those that did not exist before. An APIService that was not taken over is left unchanged; one that has been
-// pointed elsewhere since is an error. The steps are those that succeeded, and the restore may be repeated.
-func Restore(ctx context.Context, client aggregator.Interface, groups []string) ([]Step, error) {
+// pointed elsewhere since is an error. The steps are those that succeeded, and the restore may be repeated. dryRun is that of
+// the API: nil or All.
+func Restore(ctx context.Context, client aggregator.Interface, groups, dryRun []string) ([]Step, error) {
 	return each("restoring", groups, nil, func(v apiservice.Version) (string, error) {
-		return restore(ctx, client.ApiregistrationV1().APIServices(), v.APIService())
+		return restore(ctx, client.ApiregistrationV1().APIServices(), v.APIService(), dryRun)
 	})
 }
 
-func restore(ctx context.Context, apis typed.APIServiceInterface, name string) (done string, err error) {
+func restore(ctx context.Context, apis typed.APIServiceInterface, name string, dryRun []string) (done string, err error) {
 	api, err := apis.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return "not there, so nothing was restored", nil
@@ -44,21 +45,22 @@ func restore(ctx context.Context, apis typed.APIServiceInterface, name string) (
 			"kubectl annotate apiservice %s %s-",
 			apiservice.Describe(types.NamespacedName(record.By)), apiservice.Describe(apiservice.Target(api)), name, FormerAnnotation)
 	case record.Former == nil:
-		return "deleted: it did not exist before the takeover", remove(ctx, apis, api)
+		return "deleted: it did not exist before the takeover", remove(ctx, apis, api, dryRun)
 	}
-	return "restored to " + apiservice.Describe(record.Former.target()), put(ctx, apis, api, record.Former)
+	return "restored to " + apiservice.Describe(record.Former.target()), put(ctx, apis, api, record.Former, dryRun)
 }
 
 // remove deletes what was read, not what may have replaced it since.
-func remove(ctx context.Context, apis typed.APIServiceInterface, api *apiregistrationv1.APIService) error {
+func remove(ctx context.Context, apis typed.APIServiceInterface, api *apiregistrationv1.APIService, dryRun []string) error {
 	return apis.Delete(ctx, api.Name, metav1.DeleteOptions{
+		DryRun:        dryRun,
 		Preconditions: &metav1.Preconditions{UID: &api.UID, ResourceVersion: &api.ResourceVersion},
 	})
 }
 
-func put(ctx context.Context, apis typed.APIServiceInterface, api *apiregistrationv1.APIService, was *former) error {
+func put(ctx context.Context, apis typed.APIServiceInterface, api *apiregistrationv1.APIService, was *former, dryRun []string) error {
 	api.Labels, api.Annotations, api.Spec = was.Labels, was.Annotations, was.Spec
-	_, err := apis.Update(ctx, api, metav1.UpdateOptions{})
+	_, err := apis.Update(ctx, api, metav1.UpdateOptions{DryRun: dryRun})
 	return err
 }
 

@@ -18,7 +18,7 @@ import (
 func TestRestorePutsBackWhatStoodThere(t *testing.T) {
 	client := fake.NewClientset(metricsServers())
 	takeOverAll(t, client, ourOptions())
-	steps, err := Restore(t.Context(), client, resourceOnly())
+	steps, err := Restore(t.Context(), client, resourceOnly(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,11 +33,11 @@ func TestRestorePutsBackWhatStoodThere(t *testing.T) {
 func TestRestoreTwiceWritesOnce(t *testing.T) {
 	client := fake.NewClientset(metricsServers())
 	takeOverAll(t, client, ourOptions())
-	if _, err := Restore(t.Context(), client, resourceOnly()); err != nil {
+	if _, err := Restore(t.Context(), client, resourceOnly(), nil); err != nil {
 		t.Fatal(err)
 	}
 	client.ClearActions()
-	steps, err := Restore(t.Context(), client, resourceOnly())
+	steps, err := Restore(t.Context(), client, resourceOnly(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestRestoreBringsBackAnAPIOfTheHubItself(t *testing.T) {
 	local.Spec.Service, local.Spec.CABundle = nil, nil
 	client := fake.NewClientset(local)
 	takeOverAll(t, client, ourOptions())
-	if _, err := Restore(t.Context(), client, resourceOnly()); err != nil {
+	if _, err := Restore(t.Context(), client, resourceOnly(), nil); err != nil {
 		t.Fatal(err)
 	}
 	fleettest.Same(t, beta, local, get(t, client, beta))
@@ -67,7 +67,7 @@ func TestRestoreRefusesWhatSomebodyRewrote(t *testing.T) {
 	takeOverAll(t, client, ourOptions())
 	pointAt(t, client, "monitoring", "prometheus-adapter")
 	before := get(t, client, beta)
-	steps, err := Restore(t.Context(), client, resourceOnly())
+	steps, err := Restore(t.Context(), client, resourceOnly(), nil)
 
 	want := "restoring APIService v1beta1.metrics.k8s.io: since the takeover by Service fleetscale-system/metrics-adapter" +
 		" it has been pointed at Service monitoring/prometheus-adapter; if that is intended, remove the annotation:" +
@@ -85,7 +85,7 @@ func TestRestoreTriesAgainWhenItCameSecond(t *testing.T) {
 			client := fake.NewClientset(metricsServers())
 			takeOverAll(t, client, ourOptions())
 			failOnce(client, verb, conflict())
-			if _, err := Restore(t.Context(), client, resourceOnly()); err != nil {
+			if _, err := Restore(t.Context(), client, resourceOnly(), nil); err != nil {
 				t.Fatal(err)
 			}
 			fleettest.Same(t, beta, metricsServers(), get(t, client, beta))
@@ -101,7 +101,7 @@ func TestRestoreDeletesOnlyWhatItLookedAt(t *testing.T) {
 	api := ours("v1", nothingBefore())
 	api.UID, api.ResourceVersion = "a11", "7"
 	client := fake.NewClientset(api)
-	if _, err := Restore(t.Context(), client, resourceOnly()); err != nil {
+	if _, err := Restore(t.Context(), client, resourceOnly(), nil); err != nil {
 		t.Fatal(err)
 	}
 	actions := client.Actions()
@@ -117,7 +117,7 @@ func TestRestoreOfWhatWasOnlyApplied(t *testing.T) {
 	applied := ours("v1beta1", "")
 	applied.Annotations = nil
 	client := fake.NewClientset(applied)
-	steps, err := Restore(t.Context(), client, resourceOnly())
+	steps, err := Restore(t.Context(), client, resourceOnly(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestRestoreOfOneAPILeavesTheOthers(t *testing.T) {
 	o.APIs = apiservice.Groups()
 	takeOverAll(t, client, o)
 	client.ClearActions()
-	steps, err := Restore(t.Context(), client, []string{"external.metrics.k8s.io"})
+	steps, err := Restore(t.Context(), client, []string{"external.metrics.k8s.io"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,11 +147,39 @@ func TestRestoreOfNothingIsRefused(t *testing.T) {
 	client := fake.NewClientset(metricsServers())
 	takeOverAll(t, client, ourOptions())
 	client.ClearActions()
-	_, err := Restore(t.Context(), client, nil)
+	_, err := Restore(t.Context(), client, nil, nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "restoring APIServices: no API group: ") {
 		t.Errorf("error = %v, want one that says that no group is named", err)
 	}
 	if got := len(client.Actions()); got != 0 {
 		t.Errorf("asked the hub %d times, want never", got)
 	}
+}
+
+// The fake stores what a dry run writes; a real hub does not.
+func TestDryRunsAsk(t *testing.T) {
+	client := fake.NewClientset(metricsServers())
+	o := ourOptions()
+	o.DryRun = []string{metav1.DryRunAll}
+	takeOverAll(t, client, o)
+	if _, err := Restore(t.Context(), client, resourceOnly(), o.DryRun); err != nil {
+		t.Fatal(err)
+	}
+	var verbs []string
+	for _, action := range client.Actions() {
+		var asked []string
+		switch a := action.(type) {
+		case clienttesting.UpdateActionImpl:
+			asked = a.UpdateOptions.DryRun
+		case clienttesting.CreateActionImpl:
+			asked = a.CreateOptions.DryRun
+		case clienttesting.DeleteActionImpl:
+			asked = a.DeleteOptions.DryRun
+		default:
+			continue
+		}
+		fleettest.Same(t, "dry run of "+action.GetVerb(), o.DryRun, asked)
+		verbs = append(verbs, action.GetVerb())
+	}
+	fleettest.Same(t, "writes", []string{"update", "create", "create", "update", "delete"}, verbs)
 }

@@ -33,6 +33,8 @@ type Options struct {
 	Port    int32
 	// CABundle is PEM. Without it the hub trusts its system's authorities.
 	CABundle []byte
+	// DryRun is that of the API: nil or All.
+	DryRun []string
 }
 
 // Step is what became of one APIService.
@@ -109,7 +111,7 @@ func takeOver(ctx context.Context, apis typed.APIServiceInterface, v apiservice.
 	if equality.Semantic.DeepEqual(before, after) {
 		return "left as it is: it is ours already", nil
 	}
-	_, err = apis.Update(ctx, after, metav1.UpdateOptions{})
+	_, err = apis.Update(ctx, after, metav1.UpdateOptions{DryRun: o.DryRun})
 	return done, err
 }
 
@@ -118,7 +120,7 @@ func create(ctx context.Context, apis typed.APIServiceInterface, v apiservice.Ve
 	if err := o.claim(&api.ObjectMeta, nil); err != nil {
 		return "", err
 	}
-	_, err = apis.Create(ctx, api, metav1.CreateOptions{})
+	_, err = apis.Create(ctx, api, metav1.CreateOptions{DryRun: o.DryRun})
 	return "created", err
 }
 

@@ -300,7 +300,7 @@ func TestTakeoverGivesOurOwnTheAuthority(t *testing.T) {
 	want := applied.DeepCopy()
 	want.Spec.CABundle = o.CABundle
 	fleettest.Same(t, membersAPI, want, get(t, client, membersAPI))
-	if _, err := Restore(t.Context(), client, apiservice.Groups()); err != nil {
+	if _, err := Restore(t.Context(), client, apiservice.Groups(), nil); err != nil {
 		t.Fatal(err)
 	}
 	fleettest.Same(t, "after a restore", want, get(t, client, membersAPI))

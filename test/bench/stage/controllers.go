@@ -66,7 +66,7 @@ func sumOf(text, name, label string) (sum float64, err error) {
 }
 
 // AdapterFor starts the metrics adapter for a simulated hub, with its default
-// options and these, and has the hub pass all metrics APIs on to it.
+// options and these, and has the hub pass all metrics APIs, and that of members, on to it.
 func (s *Stage) AdapterFor(ctx context.Context, hub *sim.Member, args ...string) (*Program, error) {
 	authority := filepath.Join(s.Dir(), "clusters", hub.Name()+".crt") // of clients' certificates, which nobody has
 	if err := errors.Join(os.MkdirAll(filepath.Dir(authority), 0o755), os.WriteFile(authority, hub.Authority(), 0o600)); err != nil {
@@ -92,7 +92,7 @@ func (s *Stage) AdapterFor(ctx context.Context, hub *sim.Member, args ...string)
 	if err != nil {
 		return nil, err
 	}
-	for _, group := range []string{"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"} {
+	for _, group := range []string{"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io", "members.fleetscale.io"} {
 		hub.Delegate(group, passingOn(to, p.Client))
 	}
 	return p, nil

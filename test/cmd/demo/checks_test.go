@@ -60,7 +60,7 @@ func TestUnknownMode(t *testing.T) {
 	if err := run(t.Context(), t.Output(), "else"); err == nil {
 		t.Error("it is shown, want an error")
 	}
-	for _, mode := range []string{central, distributed, multidim} {
+	for _, mode := range []string{central, distributed, multidim, simulated} {
 		if len((&stage{}).play(mode)) == 0 {
 			t.Errorf("mode %s shows nothing", mode)
 		}

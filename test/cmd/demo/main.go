@@ -2,7 +2,8 @@
 
 // Command demo shows "kubectl top", a custom metric and an autoscaler over two
 // real clusters on this machine; with -mode=distributed, how an autoscaler is
-// split among three; with -mode=multidim, what Pods should request. It checks
+// split among three; with -mode=multidim, what Pods should request; with
+// -mode=sim, in seconds, what our programs say of simulated clusters. It checks
 // what it shows, and exits with 1 if that is not as promised.
 package main
 
@@ -16,7 +17,7 @@ import (
 )
 
 func main() {
-	mode := flag.String("mode", central, "What to show: "+central+", "+distributed+" or "+multidim+".")
+	mode := flag.String("mode", central, "What to show: "+central+", "+distributed+", "+multidim+" or "+simulated+".")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -15,20 +15,20 @@ import (
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
-// What can be shown: one of the modes of a FederatedHPA, or a MultidimPodAutoscaler.
+// What can be shown: one of the modes of a FederatedHPA, a MultidimPodAutoscaler, or what a simulated fleet can show at once.
 const (
 	central     = "central"
 	distributed = "distributed"
 	multidim    = "multidim"
+	simulated   = "sim"
 )
 
 // run gives the whole show of a mode, and leaves nothing behind unless it fails.
 func run(ctx context.Context, out io.Writer, mode string) (err error) {
-	begin := time.Now()
-	s := &stage{out: out}
+	s := &stage{out: out, begin: time.Now()}
 	acts := s.play(mode)
 	if acts == nil {
-		return fmt.Errorf("there is no mode %q to show: say %s, %s or %s", mode, central, distributed, multidim)
+		return fmt.Errorf("there is no mode %q to show: say %s, %s, %s or %s", mode, central, distributed, multidim, simulated)
 	}
 	if s.dir, err = os.MkdirTemp("", "fleetscale-demo-"); err != nil {
 		return fmt.Errorf("making a folder for the demo: %w", err)
@@ -39,7 +39,7 @@ func run(ctx context.Context, out io.Writer, mode string) (err error) {
 			return err
 		}
 	}
-	s.say("That was all, in %v.", time.Since(begin).Round(time.Second))
+	s.say("That was all, in %v.", time.Since(s.begin).Round(time.Second))
 	return nil
 }
 
@@ -47,6 +47,9 @@ func run(ctx context.Context, out io.Writer, mode string) (err error) {
 func (s *stage) leave(err error, interrupted bool) error {
 	if s.fleet != nil {
 		err = errors.Join(err, s.fleet.Down())
+	}
+	if s.simulated != nil {
+		err = errors.Join(err, s.simulated.end())
 	}
 	if err != nil && !interrupted {
 		return fmt.Errorf("%w\nThe processes have ended; their logs are in %s", err, filepath.Join(s.dir, "lab", "logs"))
@@ -75,6 +78,9 @@ func (s *stage) play(mode string) []func(context.Context) error {
 			s.startTwo, s.join, s.price, s.recommend, s.grow, s.aim, s.bound, s.holdSizes, s.release,
 			s.letSize, s.fit, s.bear,
 		}
+	case simulated:
+		s.simulated = &simulation{stage: s}
+		return s.simulated.acts()
 	}
 	return nil
 }

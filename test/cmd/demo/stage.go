@@ -25,7 +25,10 @@ type stage struct {
 	out   io.Writer
 	dir   string
 	acts  int
+	begin time.Time
 	fleet *fixture.Fleet // nil until the clusters are up
+	// simulated is what mode sim shows; nil in others.
+	simulated *simulation
 	// program is the controller-manager's file, and controllers the one that runs.
 	program     string
 	controllers *fixture.Controllers
@@ -52,14 +55,22 @@ func (s *stage) print(said fixture.Said) {
 	}
 }
 
+// asking runs kubectl once.
+type asking func(ctx context.Context, args ...string) (fixture.Said, error)
+
 // show runs kubectl until what it prints is as promised, and shows that.
 func (s *stage) show(ctx context.Context, promised check, args ...string) error {
+	return s.showBy(ctx, promised, s.fleet.Ask, args...)
+}
+
+// showBy is show by another way to run kubectl.
+func (s *stage) showBy(ctx context.Context, promised check, run asking, args ...string) error {
 	s.command(args...)
 	var said fixture.Said
 	var took time.Duration
 	err := s.await(ctx, "asking until the answer is whole", func(ctx context.Context) (err error) {
 		begin := time.Now()
-		if said, err = s.fleet.Ask(ctx, args...); err != nil {
+		if said, err = run(ctx, args...); err != nil {
 			return err
 		}
 		took = time.Since(begin)

@@ -18,6 +18,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
 
+	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/sim"
 )
 
@@ -128,7 +129,7 @@ func (m *Member) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(now.ended, cancel)()
-	now.serve(m, w, question{r.WithContext(ctx), info})
+	measure.InIdleTime(func() { now.serve(m, w, question{r.WithContext(ctx), info}) })
 }
 
 // wants reports whether an attack is on a request at all.

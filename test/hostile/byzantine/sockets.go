@@ -9,6 +9,8 @@ import (
 	"io"
 	"net"
 	"sync"
+
+	"github.com/fleetscale/fleetscale/test/bench/measure"
 )
 
 // sockets listens for the server, or for an attack that speaks no HTTP.
@@ -51,7 +53,7 @@ func (s *sockets) Accept() (net.Conn, error) {
 		}
 		go func() {
 			defer context.AfterFunc(ended, c.reset)()
-			by(ended, tls.Server(c, s.settings))
+			measure.InIdleTime(func() { by(ended, tls.Server(c, s.settings)) })
 			c.reset()
 		}()
 	}

@@ -34,7 +34,7 @@ type options struct {
 
 const help = `Serves simulated member clusters on loopback until it is interrupted. Each has a Deployment
 "web" with its share of the Pods. The folder gets a kubeconfig for each member, and
-registrations.yaml, which makes them members of a hub: kubectl apply -f registrations.yaml
+registrations.yaml, which makes them members of a hub: kubectl apply --server-side -f registrations.yaml
 
 While it runs, members can be told to misbehave, and tell what they were asked:
 

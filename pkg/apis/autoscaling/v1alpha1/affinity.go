@@ -26,7 +26,7 @@ type ClusterAffinity struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	// +listType=set
 	// +optional
-	ClusterNames []string `json:"clusterNames,omitempty"`
+	ClusterNames []string `json:"clusterNames,omitzero"`
 
 	// exclude are clusters that are never selected, whatever the other fields say.
 	// Example: [staging]
@@ -35,7 +35,7 @@ type ClusterAffinity struct {
 	// +kubebuilder:validation:items:MaxLength=63
 	// +listType=set
 	// +optional
-	ExcludeClusters []string `json:"exclude,omitempty"`
+	ExcludeClusters []string `json:"exclude,omitzero"`
 }
 
 // FieldSelector selects clusters by the place that their registration states. All requirements must hold.
@@ -45,7 +45,7 @@ type FieldSelector struct {
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic
 	// +optional
-	MatchExpressions []FieldSelectorRequirement `json:"matchExpressions,omitempty"`
+	MatchExpressions []FieldSelectorRequirement `json:"matchExpressions,omitzero"`
 }
 
 // FieldSelectorRequirement compares one field of a cluster with a list of values.

@@ -24,7 +24,7 @@ type FederatedHPAAssignment struct {
 	// +kubebuilder:validation:MaxItems=1000
 	// +listType=atomic
 	// +optional
-	ClusterAutoscalingPreference []TargetClusterAutoscalingPreference `json:"clusterAutoscalingPreference,omitempty"`
+	ClusterAutoscalingPreference []TargetClusterAutoscalingPreference `json:"clusterAutoscalingPreference,omitzero"`
 
 	// distributionOrder specifies which bound is split first. MaxFirst: maxReplicas; a cluster that gets a part of it gets at
 	// least 1 of minReplicas. MinFirst: minReplicas; a cluster that gets none of it gets no HorizontalPodAutoscaler, so

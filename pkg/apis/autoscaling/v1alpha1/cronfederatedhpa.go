@@ -4,6 +4,7 @@ package v1alpha1
 
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -54,11 +55,14 @@ type CronFederatedHPAList struct {
 // +kubebuilder:validation:XValidation:rule="(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, has(r.targetReplicas))",fieldPath=".rules",message="each rule must set targetReplicas, because the target is not an autoscaler"
 // +kubebuilder:validation:XValidation:rule="(has(self.scaleTargetRef.apiVersion) && self.scaleTargetRef.apiVersion == 'autoscaling.karmada.io/v1alpha1') || self.rules.all(r, !has(r.targetMinReplicas) && !has(r.targetMaxReplicas))",fieldPath=".rules",message="targetMinReplicas and targetMaxReplicas may not be set, because the target is not an autoscaler: set targetReplicas"
 // +kubebuilder:validation:XValidation:rule="self.scaleTargetRef.kind != 'MultidimPodAutoscaler' || self.rules.all(r, !has(r.targetMinReplicas) || r.targetMinReplicas != 0)",fieldPath=".rules",message="targetMinReplicas must be 1 or more, because the target is a MultidimPodAutoscaler"
+// +kubebuilder:validation:XValidation:rule="!has(self.replicaDistribution) || !has(self.replicaDistribution.type) || self.replicaDistribution.type != 'LoadWeighted'",fieldPath=".replicaDistribution.type",message="may not be LoadWeighted, because rules know no load"
+// +kubebuilder:validation:XValidation:rule="!has(self.replicaDistribution) || !has(self.replicaDistribution.rebalance) || !self.replicaDistribution.rebalance",fieldPath=".replicaDistribution.rebalance",reason=FieldValueForbidden,message="may not be true, because nothing moves between the runs of rules: remove it"
 type CronFederatedHPASpec struct {
 	// scaleTargetRef is what the rules set: a FederatedHPA, a MultidimPodAutoscaler, or anything with a scale subresource, in
-	// the namespace of the CronFederatedHPA on the hub. If only clusters have such a workload, it is scaled there, in the proportions
-	// that it has. A workload that a FederatedHPA governs is not to be named; name the
-	// FederatedHPA. Nor is one that a MultidimPodAutoscaler governs, nor its FederatedHPA; name the MultidimPodAutoscaler.
+	// the namespace of the CronFederatedHPA on the hub. If only clusters have such a workload, it is scaled there, as
+	// replicaDistribution says, and without it in the proportions that it has. A workload that a FederatedHPA governs is not to
+	// be named; name the FederatedHPA. Nor is one that a MultidimPodAutoscaler governs, nor its FederatedHPA; name the
+	// MultidimPodAutoscaler.
 	// Example: {apiVersion: autoscaling.karmada.io/v1alpha1, kind: FederatedHPA, name: shop}
 	// +required
 	ScaleTargetRef autoscalingv2.CrossVersionObjectReference `json:"scaleTargetRef"`
@@ -72,6 +76,28 @@ type CronFederatedHPASpec struct {
 	// +listType=atomic
 	// +required
 	Rules []CronFederatedHPARule `json:"rules"`
+
+	// clusterAffinity selects the clusters that take part, where a workload is set. Absent: every registered cluster (on Karmada: every
+	// cluster where the workload is placed) that has it. What runs elsewhere does not count, and stays.
+	// Example: {clusterNames: [east, west]}
+	// +optional
+	ClusterAffinity *ClusterAffinity `json:"clusterAffinity,omitempty"`
+
+	// clusterTolerations are for taints of clusters that are to have no effect on the rules, as those of a FederatedHPA. A
+	// cluster with another taint is cordoned if the effect is NoSchedule: a run gives it no more. It is drained if the effect is
+	// NoExecute: a run has others take what it runs. Where only clusters have the workload. At most 16.
+	// Example: [{key: fleetscale.io/cordon, operator: Exists}]
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	// +optional
+	ClusterTolerations []corev1.Toleration `json:"clusterTolerations,omitzero"`
+
+	// replicaDistribution specifies how the replicas of a workload that only clusters have are divided among them, as that of a
+	// FederatedHPA: type LoadWeighted and rebalance may not be set, as rules know no load, and nothing moves between their runs. While
+	// the hub has the workload, the rules fail: whoever propagates it divides its replicas. Absent: the replicas stay divided as they are.
+	// Example: {type: StaticWeighted}
+	// +optional
+	ReplicaDistribution *ReplicaDistribution `json:"replicaDistribution,omitempty"`
 }
 
 // CronFederatedHPARule sets values at the times of a schedule.

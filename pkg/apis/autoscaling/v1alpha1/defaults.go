@@ -24,7 +24,7 @@ func DefaultFederatedHPA(f *FederatedHPA) {
 		orElse(&f.Spec.DeletionPolicy, DeletionPolicyDelete)
 		f.Spec.FederatedHPAAssignment.setDefaults()
 	}
-	if f.Spec.ScalingToZero {
+	if f.Spec.ScalingToZero != nil && *f.Spec.ScalingToZero {
 		orElse(&f.Spec.ScalingToZeroMode, ScalingToZeroController)
 	}
 	if d := f.Spec.ReplicaDistribution; d != nil {
@@ -67,9 +67,12 @@ func (t FederatedHPAAssignmentType) rebalance() RebalanceStrategy {
 	}
 }
 
-// DefaultCronFederatedHPA fills in what the rules leave out, and copies ruleName, an older word, to name. Once more
+// DefaultCronFederatedHPA fills in what the spec leaves out, and copies ruleName, an older word, to name. Once more
 // changes nothing.
 func DefaultCronFederatedHPA(c *CronFederatedHPA) {
+	if d := c.Spec.ReplicaDistribution; d != nil {
+		orElse(&d.Type, DistributionStaticWeighted)
+	}
 	for i := range c.Spec.Rules {
 		rule := &c.Spec.Rules[i]
 		orElse(&rule.Name, rule.RuleName)

@@ -50,9 +50,9 @@ func TestDefaultMultidimPodAutoscaler(t *testing.T) {
 						MarginPercent: new(int32(0))}}
 			})},
 		"what is passed to the FederatedHPA is filled in as there": {
-			spec{FederatedHPAAssignment: &FederatedHPAAssignment{}, ScalingToZero: true},
+			spec{FederatedHPAAssignment: &FederatedHPAAssignment{}, ScalingToZero: new(true)},
 			filled(func(s *spec) {
-				s.ScalingToZero, s.ScalingToZeroMode = true, ScalingToZeroController
+				s.ScalingToZero, s.ScalingToZeroMode = new(true), ScalingToZeroController
 				s.AutoscaleMultiClusterDelay, s.DeletionPolicy = new(int32(60)), DeletionPolicyDelete
 				s.FederatedHPAAssignment = &FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentDuplicated,
 					DistributionOrder: DistributionMaxFirst}

@@ -63,11 +63,11 @@ func TestDefaultFederatedHPA(t *testing.T) {
 			})},
 		"an order for scaling down only where there are priorities, numbers only for a rebalance that is there": {
 			ours(func(s *spec) {
-				s.ScalingToZero = true
+				s.ScalingToZero = new(true)
 				s.FederatedHPAAssignment = &FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentPrioritized, Rebalance: &Rebalance{}}
 			}),
 			ours(func(s *spec) {
-				s.ScalingToZero, s.ScalingToZeroMode = true, ScalingToZeroController
+				s.ScalingToZero, s.ScalingToZeroMode = new(true), ScalingToZeroController
 				s.AutoscaleMultiClusterDelay, s.DeletionPolicy = new(int32(60)), DeletionPolicyDelete
 				s.FederatedHPAAssignment = &FederatedHPAAssignment{FederatedHPAAssignmentType: AssignmentPrioritized,
 					DistributionOrder: DistributionMaxFirst,
@@ -190,7 +190,7 @@ func randomFederatedHPA(seed uint64) *FederatedHPA {
 		maybe(func() { s.Behavior.ScaleDown = rules() })
 	})
 	maybe(func() { s.AutoscaleMultiClusterDelay = new(r.Int32N(9)) })
-	maybe(func() { s.ScalingToZero = true })
+	maybe(func() { s.ScalingToZero = new(true) })
 	maybe(func() { s.ReplicaDistribution = &ReplicaDistribution{} })
 	maybe(func() {
 		types := []FederatedHPAAssignmentType{"", AssignmentDuplicated, AssignmentStaticWeighted, AssignmentPrioritized}

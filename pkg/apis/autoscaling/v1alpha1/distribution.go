@@ -24,14 +24,14 @@ type ReplicaDistribution struct {
 	// +kubebuilder:validation:MaxItems=1000
 	// +listType=atomic
 	// +optional
-	ClusterAutoscalingPreference []TargetClusterAutoscalingPreference `json:"clusterAutoscalingPreference,omitempty"`
+	ClusterAutoscalingPreference []TargetClusterAutoscalingPreference `json:"clusterAutoscalingPreference,omitzero"`
 
 	// rebalance makes running replicas move, a few at a time, when the clusters have been more than 10 % of all replicas
 	// away from their shares for 300 seconds. A replica is taken away only once the one that replaces it is Ready.
 	// Default: false.
 	// Example: true
 	// +optional
-	Rebalance bool `json:"rebalance,omitempty"`
+	Rebalance *bool `json:"rebalance,omitempty"`
 }
 
 // ReplicaDistributionType is a rule by which replicas are divided among clusters.

@@ -5,8 +5,8 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // DecisionExplanation is how the controller came to its last decision that was stored, in integers with which the decision can be
-// made again. Central mode. It is at most 8 KiB, and is written with the rest of the status, or when another step limits. Amounts are
-// in milli (cpu: milli-cores, memory: milli-bytes); utilizations in percent.
+// made again. It is at most 8 KiB, and is written with the rest of the status, or when another step limits. Central mode: amounts are
+// in milli (cpu: milli-cores, memory: milli-bytes); utilizations in percent. Distributed mode: what is decided is split.
 type DecisionExplanation struct {
 	// time is when the decision was made.
 	// Example: "2027-03-01T09:30:00.000000Z"
@@ -15,25 +15,28 @@ type DecisionExplanation struct {
 
 	// basis is what the decision was made by. Metrics: by the metrics. NoMetrics: the metrics cannot be used, so nothing changes.
 	// MaxReplicas, MinReplicas: by that bound alone, as there are more, or fewer, replicas. Disabled: somebody else scaled to zero.
+	// Split: distributed mode, where the clusters' own autoscalers decide on replicas.
 	// Example: Metrics
 	// +kubebuilder:validation:MaxLength=64
 	// +required
 	Basis string `json:"basis"`
 
 	// limitedBy is the last step that changed the number: Held, Window, Policy, Bounds or FromZero; or else what the metric that
-	// asked for most came to: see outcome of the metrics; or, without metrics, the basis.
+	// asked for most came to: see outcome of the metrics; or, without metrics, the basis. Distributed mode: what keeps bounds from moving.
+	// ClustersAway: clusters are silent, or maxima exceed the fleet's. AllSaturated: no cluster can take what another cannot host.
+	// Thresholds: autoscalingMaxThreshold leaves a part of maxReplicas to nobody. Settled: nothing does.
 	// Example: Bounds
 	// +kubebuilder:validation:MaxLength=64
 	// +required
 	LimitedBy string `json:"limitedBy"`
 
-	// currentReplicas are the replicas that the decision began with.
+	// currentReplicas are the replicas that the decision began with. Distributed mode: all that run.
 	// Example: 6
 	// +kubebuilder:validation:Minimum=0
 	// +required
 	CurrentReplicas int32 `json:"currentReplicas"`
 
-	// desiredReplicas are the replicas decided on.
+	// desiredReplicas are the replicas decided on. Distributed mode: what the clusters' autoscalers want together.
 	// Example: 8
 	// +kubebuilder:validation:Minimum=0
 	// +required
@@ -77,6 +80,10 @@ type DecisionExplanation struct {
 	// division says what the clusters get, where each is told. Absent: the workload on the hub is told.
 	// +optional
 	Division *DivisionExplanation `json:"division,omitempty"`
+
+	// split says where the bounds of each cluster come from. Distributed mode.
+	// +optional
+	Split *SplitExplanation `json:"split,omitempty"`
 }
 
 // UnseenCluster is a cluster that cannot be seen.

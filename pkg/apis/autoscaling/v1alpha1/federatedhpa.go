@@ -88,7 +88,7 @@ type FederatedHPASpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=atomic
 	// +optional
-	ClusterTolerations []corev1.Toleration `json:"clusterTolerations,omitempty"`
+	ClusterTolerations []corev1.Toleration `json:"clusterTolerations,omitzero"`
 
 	// autoscaleMultiClusterDelay is how long, in seconds, Pods of one cluster must be unschedulable before other clusters
 	// get its share: time for its cluster autoscaler to add nodes. Distributed mode, and replicaDistribution.
@@ -103,7 +103,7 @@ type FederatedHPASpec struct {
 	// effect with type Duplicated. Default: false.
 	// Example: true
 	// +optional
-	ScalingToZero bool `json:"scalingToZero,omitempty"`
+	ScalingToZero *bool `json:"scalingToZero,omitempty"`
 
 	// scalingToZeroMode specifies who scales a cluster to zero replicas and back, if scalingToZero is true.
 	// Controller: the hub writes the replicas of the workload in that cluster. Works with every Kubernetes version; a
@@ -137,8 +137,8 @@ type FederatedHPASpec struct {
 
 	// mode says how far the FederatedHPA goes.
 	// Active: it decides, and scales.
-	// Observe: it decides, and reports in the status what it would do; no workload and no cluster is written. In central mode it may
-	// then stand beside another autoscaler of the workload.
+	// Observe: it decides, and reports in the status what it would do; no workload and no cluster is written. It may then stand
+	// beside another autoscaler of the workload, unless it acted before in distributed mode.
 	// Paused: it does not decide. Replicas, and the HorizontalPodAutoscalers of distributed mode, stay as they are; these go on
 	// scaling within their bounds.
 	// A deletion is carried out in any case. Absent: Active.

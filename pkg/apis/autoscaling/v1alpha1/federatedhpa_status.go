@@ -82,7 +82,7 @@ type FederatedHPAStatus struct {
 	// +optional
 	Stabilization *StabilizationStatus `json:"stabilization,omitempty"`
 
-	// explanation is how the last decision that was stored was come to. Central mode.
+	// explanation is how the last decision that was stored was come to.
 	// +optional
 	Explanation *DecisionExplanation `json:"explanation,omitempty"`
 

@@ -149,7 +149,7 @@ type MultidimPodAutoscalerSpec struct {
 	// distributed mode. Default: false.
 	// Example: true
 	// +optional
-	ScalingToZero bool `json:"scalingToZero,omitempty"`
+	ScalingToZero *bool `json:"scalingToZero,omitempty"`
 
 	// scalingToZeroMode says who takes a cluster to zero replicas and back, if scalingToZero is true. As of a FederatedHPA.
 	// Default: Controller.

@@ -46,6 +46,10 @@ type MultidimPodAutoscalerStatus struct {
 	// +optional
 	Recommendation *SizeRecommendation `json:"recommendation,omitempty"`
 
+	// explanation is how recommendation was come to. Absent: there is no recommendation.
+	// +optional
+	Explanation *SizesExplanation `json:"explanation,omitempty"`
+
 	// savings are what the fleet would request less if every Pod had the recommended size. Absent: there is no recommendation.
 	// +optional
 	Savings *Savings `json:"savings,omitempty"`

@@ -18,7 +18,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Pods",type=integer,JSONPath=`.status.measuredPods`,description="Pods whose cpu and memory are in memory."
 // +kubebuilder:printcolumn:name="Age",type=string,JSONPath=`.status.lastAnswerTime`,description="Time since it last answered."
 // +kubebuilder:printcolumn:name="Clock",type=string,JSONPath=`.status.clockOffsetMilliseconds`,priority=1,description="Its clock minus ours."
-// +kubebuilder:printcolumn:name="Rights",type=string,JSONPath=`.status.rights`,priority=1,description="Credentials that work."
+// +kubebuilder:printcolumn:name="Rights",type=string,JSONPath=`.status.rights`,priority=1,description="Credentials that work, and how many rights others lack."
 // +kubebuilder:printcolumn:name="Token",type=string,JSONPath=`.status.controllerManager.tokenExpiry`,priority=1,description="Until a token expires."
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`,priority=1,description="What is wrong, and what to do."
 type Member struct {
@@ -96,12 +96,20 @@ type MemberStatus struct {
 	// +optional
 	ClockOffsetMilliseconds *int64 `json:"clockOffsetMilliseconds,omitempty"`
 	// Which credentials of the registration work: read is the adapter's, write the controller-manager's. One works if the cluster has
-	// accepted it, and has not refused it since.
+	// accepted it, has not refused it since, and denies none of the rights that it needs, as far as is known.
 	// +listType=set
 	// +optional
 	// +kubebuilder:validation:MaxItems=2
 	// +kubebuilder:validation:items:MaxLength=8
 	Rights []string `json:"rights,omitempty"`
+	// Which of the rights that the adapter needs the cluster denies to the credential that reads, as in "list pods.metrics.k8s.io": those of
+	// deploy/member, or of deploy/member-namespaced/read in each namespace. Asked every five minutes, and every minute while some are denied.
+	// The last may be as in "and 3 more". Empty: none that is known.
+	// +listType=atomic
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=128
+	MissingRights []string `json:"missingRights,omitempty"`
 	// What the leader of the controller-manager has published of the cluster. Absent: nothing.
 	// +optional
 	ControllerManager *ControllerManagerView `json:"controllerManager,omitempty"`
@@ -146,6 +154,17 @@ type ControllerManagerView struct {
 	// expires.
 	// +optional
 	TokenExpiry *metav1.Time `json:"tokenExpiry,omitempty"`
+	// As status.missingRights, for the credential that writes: of the rights of deploy/member-write, or of
+	// deploy/member-namespaced/write in each namespace.
+	// +listType=atomic
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=128
+	MissingRights []string `json:"missingRights,omitempty"`
+	// All this is what was published last, and nobody has renewed it for three minutes: no controller-manager is at work. Whether the
+	// credential that writes works is not known, so it is not among status.rights.
+	// +optional
+	Stale bool `json:"stale,omitempty"`
 }
 
 // MemberList is the fleet, by name.

@@ -30,7 +30,7 @@ func anySituation(seed uint64) situation {
 	object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{
 		Type: []v1alpha1.ReplicaDistributionType{v1alpha1.DistributionStaticWeighted, v1alpha1.DistributionDynamicWeighted,
 			v1alpha1.DistributionAggregated, v1alpha1.DistributionPrioritized, v1alpha1.DistributionLoadWeighted}[r.IntN(5)],
-		Rebalance: r.IntN(2) == 0,
+		Rebalance: new(r.IntN(2) == 0),
 	}
 	in := situation{Sight: sight.Sight{Object: object, Now: start}, options: replicas.Options{StabilizationWindow: 5 * time.Minute,
 		Tolerance: 0.1}}

@@ -6,10 +6,11 @@ import (
 	"maps"
 	"math"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
-	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // divide divides so many replicas among the clusters that take part. One that cannot be told keeps what it has.
@@ -20,30 +21,25 @@ func (in *situation) divide(total int32) *division {
 			clusters = append(clusters, p.cluster(in))
 		}
 	}
-	v := &division{}
-	if d := in.Object.Spec.ReplicaDistribution; d == nil {
-		v.Distribution = assignment.InProportion(total, clusters)
-	} else {
-		q := assignment.DistributeQuestion{Policy: assignment.Policy(d.Type), UID: string(in.Object.UID), Total: total, Clusters: clusters}
-		v.Distribution = assignment.Distribute(q)
-		if d.Rebalance {
-			in.rebalance(v, q)
-		}
+	d := in.Object.Spec.ReplicaDistribution
+	v := &division{Distribution: assignment.Divide(d, string(in.Object.UID), total, clusters)}
+	if d != nil && ptr.Deref(d.Rebalance, false) {
+		in.rebalance(v, total, clusters)
 	}
 	v.changes = in.changes(v)
 	return v
 }
 
 // rebalance moves running replicas nearer to where they belong, a few at a time.
-func (in *situation) rebalance(v *division, distributed assignment.DistributeQuestion) {
+func (in *situation) rebalance(v *division, total int32, clusters []assignment.Cluster) {
 	memory := in.Object.Status.Assignment
 	if memory == nil {
 		memory = &v1alpha1.AssignmentStatus{}
 	}
 	q := assignment.RebalanceQuestion{
-		UID:           distributed.UID,
-		Total:         distributed.Total,
-		Clusters:      distributed.Clusters,
+		UID:           string(in.Object.UID),
+		Total:         total,
+		Clusters:      clusters,
 		Distribution:  v.Distribution,
 		DriftingSince: sight.Time(memory.DriftingSince),
 		LastMove:      sight.Time(memory.LastRebalanceTime),
@@ -68,15 +64,7 @@ func (p *part) cluster(in *situation) assignment.Cluster {
 		Name: p.Facts.Name, Preference: p.Preference, Current: p.told(), Capacity: p.capacity(),
 		Limit: p.limit, Load: in.load(p.Facts.Name), Held: !p.writable(), Moved: p.moved, Ready: int32(p.Pods.Ready()),
 	}
-	if p.Standing.Standing != taints.Free { // it gets no more
-		c.Ceiling = min(c.Ceiling, c.Current)
-		c.Floor = min(c.Floor, c.Ceiling)
-		c.Cap = &assignment.Bounds{Max: c.Current}
-	}
-	if p.drained() { // and gives what others can take
-		c.Limit, c.Floor, c.Moved, c.Cap = new(int32), 0, 0, &assignment.Bounds{}
-	}
-	return c
+	return c.Under(p.Standing.Standing)
 }
 
 // capacity returns how many replicas the cluster can host in all; nil: that is not known.

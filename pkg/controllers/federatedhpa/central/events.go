@@ -28,7 +28,8 @@ func (m *Mode) record(ctx context.Context, o *outcome, memory *Memory) error {
 	klog.FromContext(ctx).V(2).Info("Decided", "replicas", o.scale.Replicas, "desired", o.Replicas, "metric", o.Explanation.Metric,
 		"recommended", o.Explanation.Recommended, "held", o.Explanation.Held, "unseen", o.Explanation.Unseen)
 	explained := o.scale.Err == nil
-	limited := explained && memory.otherwiseLimited(o.Object.Status.Explanation, explanation.LimitedBy(o.decided()))
+	limited := explained && memory.explained.Otherwise(explanation.LimitedByOf(o.Object.Status.Explanation),
+		explanation.LimitedBy(o.decided()))
 	if !worthWriting(&o.Object.Status, &status) && !limited {
 		return nil
 	}
@@ -37,7 +38,7 @@ func (m *Mode) record(ctx context.Context, o *outcome, memory *Memory) error {
 		return err
 	}
 	if explained {
-		memory.limitedBy = status.Explanation.LimitedBy
+		memory.explained.Wrote(status.Explanation.LimitedBy)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ package central
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,10 +15,17 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/setback"
 )
 
-// reasonScaleUndone: the replicas that are written are set back each time. It is that of a condition, an Event and of clusters.
-const reasonScaleUndone = "ScaleUndone"
+// fight is how the replicas that are written in one place, the hub or a cluster, are set back.
+type fight = setback.Record[int32]
+
+// storyOf says who fights where, and what to do.
+func storyOf(f fight, target, where string) string {
+	return fmt.Sprintf("the replicas of %s %s were set back from %d to %d, %s, or when the spec or the replicas change: have that leave "+
+		"spec.replicas alone", target, where, f.To, f.From, f.Story())
+}
 
 // onTheHub is the place of the workload on the hub, beside the names of clusters.
 const onTheHub = ""
@@ -29,17 +37,17 @@ func (m *Mode) seeFights(ctx context.Context, in *situation, memory *Memory) {
 	before := memory.fights
 	memory.fights = map[string]fight{}
 	see := func(place string, n int32, read func() (*unstructured.Unstructured, error)) (f fight, paused bool) {
-		f = before[place].sees(n, in.Object.Generation, in.Now)
-		if f.until.After(before[place].until) {
-			f.by = fighter(ctx, read)
+		f = before[place].Sees(n, in.Object.Generation, in.Now)
+		if f.Pauses(before[place]) {
+			f.By = fighter(ctx, read)
 		}
 		memory.fights[place] = f
-		return f, f.paused(in.Now)
+		return f, f.Paused(in.Now)
 	}
 	if !in.inMembers {
 		read := func() (*unstructured.Unstructured, error) { return sight.OnHub(ctx, m.Live, in.Object) }
 		if f, paused := see(onTheHub, in.hub.Spec.Replicas, read); paused {
-			in.undone = sight.Undone{Reason: reasonScaleUndone, Message: f.message(target, "on the hub")}
+			in.undone = sight.Undone{Reason: record.ReasonScaleUndone, Message: storyOf(f, target, "on the hub")}
 		}
 		return
 	}
@@ -62,12 +70,12 @@ func (m *Mode) seeFights(ctx context.Context, in *situation, memory *Memory) {
 			free = true
 			continue
 		}
-		message := f.message(target, "in cluster "+p.Facts.Name)
+		message := storyOf(f, target, "in cluster "+p.Facts.Name)
 		undone = append(undone, message)
-		p.state, p.reason, p.message = v1alpha1.ClusterConflict, reasonScaleUndone, message
+		p.state, p.reason, p.message = v1alpha1.ClusterConflict, record.ReasonScaleUndone, message
 	}
 	if len(undone) > 0 && !free {
-		in.undone = sight.Undone{Reason: reasonScaleUndone, Message: strings.Join(undone, "; ")}
+		in.undone = sight.Undone{Reason: record.ReasonScaleUndone, Message: strings.Join(undone, "; ")}
 	}
 }
 
@@ -81,12 +89,14 @@ func fighter(ctx context.Context, read func() (*unstructured.Unstructured, error
 		klog.FromContext(ctx).V(2).Info("Could not read who sets the replicas back", "err", err)
 		return ""
 	}
-	return whoSetReplicas(found.GetManagedFields(), record.FieldManager)
+	return setback.WhoSet(found.GetManagedFields(), record.FieldManager, "replicas")
 }
 
 // fought notes what was written, to know whether it is set back.
 func (m *Memory) fought(o *outcome) {
-	write := func(place string, from, to int32) { m.fights[place] = m.fights[place].writes(from, to, o.Now) }
+	write := func(place string, from, to int32) {
+		m.fights[place] = m.fights[place].Writes(from, to, o.Object.Generation, o.Now)
+	}
 	if o.toldHub {
 		write(onTheHub, o.hub.Spec.Replicas, o.Replicas)
 	}

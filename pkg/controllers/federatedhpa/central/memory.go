@@ -7,6 +7,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -27,20 +28,9 @@ type Memory struct {
 	// fights are the replicas that were written, by the cluster; on the hub, without one.
 	fights map[string]fight
 	// unseen are the clusters that the metrics show as not visible; counted: the metrics count the object.
-	unseen  []replicas.Unseen
-	counted bool
-	// limitedBy is that of the explanation that was written last; empty: none was. A hub whose CRD lacks status.explanation drops it,
-	// so that the status does not tell.
-	limitedBy string
-}
-
-// otherwiseLimited reports whether another step limits than was written last; stored is the explanation in the status, by which it is
-// judged until one was written. A fleet at rest is limited by the same all the time.
-func (m *Memory) otherwiseLimited(stored *v1alpha1.DecisionExplanation, limitedBy string) bool {
-	if m.limitedBy != "" {
-		return m.limitedBy != limitedBy
-	}
-	return stored == nil || stored.LimitedBy != limitedBy
+	unseen    []replicas.Unseen
+	counted   bool
+	explained explanation.Memory
 }
 
 // recall returns the state of an object whose workload has so many replicas.

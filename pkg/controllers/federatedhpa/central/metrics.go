@@ -32,7 +32,6 @@ type Metrics struct {
 	desired         *prometheus.GaugeVec
 	unseen          *prometheus.GaugeVec
 	writes          *prometheus.CounterVec
-	modes           *prometheus.GaugeVec
 	mu              sync.Mutex
 	blind           map[string]int // by cluster, how many objects cannot see it
 }
@@ -79,14 +78,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Namespace: namespace, Subsystem: own, Name: "member_scale_writes_total",
 			Help: "Writes of replicas to a member, by result: ok or error.",
 		}, []string{"cluster", "result"}),
-		modes: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: namespace, Subsystem: own, Name: "mode",
-			Help: "1 for the spec.mode of a FederatedHPA, in central and in distributed mode: Active, Observe or Paused.",
-		}, []string{"namespace", "hpa_name", "mode"}),
 		blind: map[string]int{},
 	}
-	reg.MustRegister(m.reconciliations, m.durations, m.computations, m.computing, m.skips, m.objects, m.desired, m.unseen, m.writes,
-		m.modes)
+	reg.MustRegister(m.reconciliations, m.durations, m.computations, m.computing, m.skips, m.objects, m.desired, m.unseen, m.writes)
 	return m
 }
 
@@ -137,19 +131,6 @@ func (m *Metrics) forget(key client.ObjectKey, memory *Memory) {
 	m.count(memory, nil)
 	if memory.counted {
 		m.objects.Dec()
-	}
-}
-
-// Mode shows the mode of an object, and no longer the one that it had; empty: the object is gone, or had none.
-func (m *Metrics) Mode(key client.ObjectKey, mode, before v1alpha1.AutoscalingMode) {
-	if mode == before {
-		return
-	}
-	if before != "" {
-		m.modes.DeleteLabelValues(key.Namespace, key.Name, string(before))
-	}
-	if mode != "" {
-		m.modes.WithLabelValues(key.Namespace, key.Name, string(mode)).Set(1)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 )
 
 // others are who may scale the same in any cluster.
@@ -30,7 +31,9 @@ func (m *Mode) others(ctx context.Context, in *situation) others {
 // cluster can be left out, and so nothing is scaled; where each cluster is told, one with an autoscaler of its own is
 // ignored.
 func (p *part) findOthers(ctx context.Context, in *situation, others others) {
-	local := claims.On(claims.InMember(in.Object, false), p.Autoscalers.Objects...)
+	asker := claims.InMember(in.Object, false)
+	local := claims.On(asker, p.Autoscalers.Objects...)
+	p.beside = claims.Names(claims.Beside(asker, p.Autoscalers.Objects...))
 	if in.inMembers && len(local) > 0 {
 		if p.state == v1alpha1.ClusterActive {
 			p.conflict(local)
@@ -43,18 +46,32 @@ func (p *part) findOthers(ctx context.Context, in *situation, others others) {
 	}
 }
 
-// claimsOnHub returns those of HorizontalPodAutoscalers on the hub, beside which the webhook refuses a FederatedHPA in any mode,
-// unless it observes. They are in the way of who writes the members too, where somebody propagates the hub's number to them, or
-// where the hub is a member itself, and neither can be told from here.
+// claimsOnHub notes who is beside an observer on the hub, and returns the claims of HorizontalPodAutoscalers there, beside which the
+// webhook refuses a FederatedHPA in any mode, unless it observes. They are in the way of who writes the members too, where somebody
+// propagates the hub's number to them, or where the hub is a member itself, and neither can be told from here.
 func (m *Mode) claimsOnHub(ctx context.Context, in *situation) []string {
-	var all autoscalingv2.HorizontalPodAutoscalerList
+	var local autoscalingv2.HorizontalPodAutoscalerList
+	var federated v1alpha1.FederatedHPAList
 	// The cache fails only if it was not set up, and then nothing runs.
-	_ = m.Hub.List(ctx, &all, client.InNamespace(in.Object.Namespace), client.MatchingFields{index.ByName: in.Object.Spec.ScaleTargetRef.Name})
-	var found []claims.Claim
-	for i := range all.Items {
-		found = append(found, claims.On(claims.Of(in.Object), &all.Items[i])...)
+	named := client.MatchingFields{index.ByName: in.Object.Spec.ScaleTargetRef.Name}
+	for _, list := range []client.ObjectList{&local, &federated} {
+		_ = m.Hub.List(ctx, list, client.InNamespace(in.Object.Namespace), named)
 	}
-	return slices.Sorted(slices.Values(claims.Names(found)))
+	asker, hpas := claims.Of(in.Object), slices.Collect(sight.Pointers(local.Items))
+	in.beside = claims.Names(slices.Concat(claims.Beside(asker, hpas...),
+		claims.Beside(asker, slices.Collect(sight.Pointers(federated.Items))...)))
+	return slices.Sorted(slices.Values(claims.Names(claims.On(asker, hpas...))))
+}
+
+// besideIt returns who else scales the workload, in the order of clusters after the hub.
+func (in *situation) besideIt() []string {
+	all := slices.Sorted(slices.Values(in.beside))
+	for p := range sight.Pointers(in.parts) {
+		for _, name := range p.beside {
+			all = append(all, name+" in cluster "+p.Facts.Name)
+		}
+	}
+	return all
 }
 
 // near are the other FederatedHPAs whose selectors do not exclude this one's. One that only observes is near to none, nor they to it.

@@ -46,6 +46,8 @@ type situation struct {
 	// propagation is how members follow the hub, where the hub is told; grace is for how long they need not.
 	propagation propagation
 	grace       time.Duration
+	// beside are autoscalers of the hub that will be in the way once the object acts.
+	beside []string
 	// absences are of the clusters that lack a workload which the hub lacks, too.
 	absences absences
 }
@@ -69,8 +71,8 @@ type part struct {
 	moved int32
 	// takenOver: it is drained, and the others have been given its replicas.
 	takenOver bool
-	// others are autoscalers of the same workload or the same Pods there.
-	others []string
+	// others are autoscalers of the same workload or the same Pods there; beside are those that will be, once the object acts.
+	others, beside []string
 	// limit is what a full cluster can go on running; nil: it is not full.
 	limit *int32
 	// unschedulableSince is since when Pods find no node; schedulableSince since when a full cluster had room again.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -177,7 +178,7 @@ func (o *outcome) would() string {
 			moves = append(moves, fmt.Sprintf("cluster %s from %d to %d", c.part.Facts.Name, c.from, c.to))
 		}
 	}
-	return strings.Join(moves, ", ")
+	return strings.Join(moves, ", ") + claims.ScaledToo(o.besideIt())
 }
 
 // stateOf returns what the autoscaler is doing.

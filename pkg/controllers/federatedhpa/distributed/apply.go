@@ -85,8 +85,8 @@ func (m *Mode) apply(ctx context.Context, p plan) (outcome, error) {
 // the others first.
 func (m *Mode) probe(ctx context.Context, o *outcome) {
 	workload.Each(ctx, m.Fleet.Timeout, o.results, func(ctx context.Context, r *result) {
-		if r.presence != assignment.Refusing || !o.gaveUp(&r.site) || !r.here() {
-			return
+		if r.presence != assignment.Refusing || !o.gaveUp(&r.site) || !r.here() || r.contested {
+			return // what is set back is taken first, so to ask tells nothing
 		}
 		if r.trial.lately(o.Now) {
 			r.blocked = true // it was asked lately, and refused all the same
@@ -148,12 +148,14 @@ func (m *Mode) writeAll(ctx context.Context, o *outcome, changes [][]change) err
 // write writes one change, and notes what came of it.
 func (m *Mode) write(ctx context.Context, o *outcome, c change) error {
 	r := c.result
+	hpa, ran := placedOf(r.own), r.current() > 0
 	err := c.apply(ctx, o.Object)
 	m.Metrics.wrote(r.Facts.Name, c.kind(), err)
 	if err != nil {
 		r.failure, *r.failed.of(c) = err.Error(), true
 		return fmt.Errorf("cluster %s: %w", r.Facts.Name, err)
 	}
+	r.noted(c, hpa, ran, o.Object.Generation, o.Now)
 	if c.scale != nil || !o.gaveUp(&r.site) { // then what it is given up for was not written
 		*r.took.of(c) = true
 	}

@@ -41,6 +41,9 @@ func (s *site) rejoins() bool { return s.Before.State == "" && s.owns() }
 func (s *site) sort(object *v1alpha1.FederatedHPA) []claims.Claim {
 	var found []claims.Claim
 	asker := claims.InMember(object, true)
+	for _, claim := range claims.Names(claims.Beside(asker, s.Autoscalers.Objects...)) {
+		s.beside = append(s.beside, claim+" in cluster "+s.Facts.Name)
+	}
 	for _, hpa := range s.Autoscalers.Objects {
 		switch {
 		case s.removed != nil && hpa.UID == s.removed.UID: // what is known is from before

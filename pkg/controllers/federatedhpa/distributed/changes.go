@@ -56,14 +56,14 @@ func (in *situation) replaced(s *site, next assignment.SiteStep) bool {
 
 func (r *result) less(in *situation) []change {
 	var changes []change
-	if r.next.Scale != nil && *r.next.Scale == 0 && r.current() > 0 {
+	if r.goesToZero() && !r.ofScale.Paused(in.Now) {
 		changes = append(changes, change{result: r, scale: r.next.Scale})
 	}
 	for _, further := range r.further(r.next) {
 		changes = append(changes, change{result: r, remove: further})
 	}
 	switch {
-	case r.own == nil:
+	case r.own == nil, r.contested:
 	case r.next.Max == 0 && r.owns():
 		changes = append(changes, change{result: r, remove: r.own})
 	case r.next.Max > 0 && r.next.Max <= r.own.Spec.MaxReplicas:
@@ -94,13 +94,23 @@ func (r *result) more(in *situation) []change {
 	if r.template != nil && !replaced && r.knowsHowMany(r.next) {
 		changes = append(changes, change{result: r, make: withReplicas(r.template, ptr.Deref(r.next.Scale, 0))})
 	}
-	if r.own == nil || r.next.Max > r.own.Spec.MaxReplicas && !replaced {
+	if !r.contested && (r.own == nil || r.next.Max > r.own.Spec.MaxReplicas && !replaced) {
 		changes = append(changes, change{result: r, write: r.rendered(in, r.next)})
 	}
-	if r.next.Scale != nil && *r.next.Scale > 0 && r.Scale != nil && r.current() == 0 {
+	if r.leavesZero() && !r.ofScale.Paused(in.Now) {
 		changes = append(changes, change{result: r, scale: r.next.Scale})
 	}
 	return changes
+}
+
+// goesToZero: the workload runs, and is to be scaled to zero.
+func (r *result) goesToZero() bool {
+	return r.next.Scale != nil && *r.next.Scale == 0 && r.current() > 0
+}
+
+// leavesZero: the workload is there at zero replicas, and is to be scaled to more.
+func (r *result) leavesZero() bool {
+	return r.next.Scale != nil && *r.next.Scale > 0 && r.Scale != nil && r.current() == 0
 }
 
 // knowsHowMany replicas a workload that is made is to begin with.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -46,7 +47,10 @@ func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.Horizo
 
 // would is what is not carried out.
 func (p *plan) would(s *v1alpha1.FederatedHPAStatus) string {
-	var all []string
+	var all, beside []string
+	for at := range p.sites {
+		beside = append(beside, p.sites[at].beside...)
+	}
 	for c := range sight.Pointers(s.Clusters) {
 		lower, upper := int32(0), int32(0)
 		if at := slices.IndexFunc(p.sites, func(s site) bool { return s.Facts.Name == c.Name }); at >= 0 && p.sites[at].owns() {
@@ -57,9 +61,9 @@ func (p *plan) would(s *v1alpha1.FederatedHPAStatus) string {
 		}
 	}
 	if len(all) == 0 {
-		return "the bounds of all clusters would stay as they are"
+		return "the bounds of all clusters would stay as they are" + claims.ScaledToo(beside)
 	}
-	return "these clusters would get other bounds: " + strings.Join(all, ", ")
+	return "these clusters would get other bounds: " + strings.Join(all, ", ") + claims.ScaledToo(beside)
 }
 
 // able: the bounds can be read and written everywhere.
@@ -70,6 +74,12 @@ func (in *situation) able() record.Condition {
 			return ""
 		}
 		return s.Facts.Name + ": " + cmp.Or(s.refused.message, s.message)
+	})
+	undone := in.words(func(s *site) string {
+		if s.reason != record.ReasonScaleUndone {
+			return ""
+		}
+		return s.message
 	})
 	parts := 0
 	for s := range sight.Pointers(in.sites) {
@@ -85,6 +95,8 @@ func (in *situation) able() record.Condition {
 		c.Reason, c.Message = reasonFailedReadHub, in.fault.Error()
 	case len(failing) > 0:
 		c.Message = "bounds cannot be written: " + strings.Join(failing, "; ")
+	case len(undone) > 0:
+		c.Reason, c.Message = record.ReasonScaleUndone, strings.Join(undone, "; ")
 	case parts == 0:
 		c.Reason, c.Message = reasonNoClusters, in.nowhere()
 	default:

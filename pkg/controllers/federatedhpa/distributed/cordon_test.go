@@ -3,6 +3,8 @@
 package distributed
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -62,6 +64,88 @@ func TestClusterThatIsNoLongerCordoned(t *testing.T) {
 	same(t, "then", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
 	same(t, "heard",
 		[]string{"BoundsSplit: a: 1-16 to 1-10, b: 1-4 to 1-10", "ClusterStateChanged: cluster b is no longer Cordoned"}, w.heard())
+}
+
+// However little was written of what was decided before a cluster is cordoned or drained: it gets no more of it, and others do.
+func TestCordonedBeforeItGetsWhatWasDecided(t *testing.T) {
+	for _, annotation := range []string{taints.CordonAnnotation, taints.DrainAnnotation} {
+		kept := 0
+		for dies := 1; ; dies++ {
+			w := settledFleet("StaticWeighted", bounds(6, 10))(t)
+			w.edit(weighs(map[string]int32{"a": 1, "b": 3, "c": 1}))
+			w.calls, w.dies = 0, dies
+			w.move()
+			calls, had := w.calls, w.has()["b"]
+			if w.member("b").annotate(annotation); had == "web 2-3, runs 2" {
+				kept++
+			}
+			w.dies = 0
+			w.restart()
+			for range 4 {
+				w.passes(period)
+				w.move()
+			}
+			has := w.has()["b"]
+			if annotation == taints.CordonAnnotation {
+				same(t, fmt.Sprintf("b has, where the program ended at call %d", dies), had, has)
+			} else if !strings.HasPrefix(has, "web 1-2,") && has != "runs 0" {
+				t.Errorf("b has %s, where the program ended at call %d, and it had %s", has, dies, had)
+			}
+			if t.Failed() || calls < dies {
+				break
+			}
+		}
+		if kept == 0 {
+			t.Errorf("%s: nothing was decided that was not written", annotation)
+		}
+	}
+}
+
+// Where all others are at zero, those that are needed begin, whoever takes them there and back, and the drain ends.
+func TestDrainedClusterWhereOthersAreAtZero(t *testing.T) {
+	for _, mode := range []v1alpha1.ScalingToZeroMode{v1alpha1.ScalingToZeroController, v1alpha1.ScalingToZeroNative} {
+		t.Run(string(mode), func(t *testing.T) {
+			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1, "c": 1}, toZero, bounds(1, 10),
+				weighs(map[string]int32{"a": 3, "b": 2, "c": 1}), func(f *v1alpha1.FederatedHPA) {
+					if f.Spec.ScalingToZeroMode = mode; mode == v1alpha1.ScalingToZeroNative {
+						f.Spec.Metrics = append(f.Spec.Metrics, federatedhpatest.Queue("10"))
+					}
+				})
+			w.uses = func(*member) int32 { return 20 }
+			w.mustReconcile(30)
+			for name, m := range w.members {
+				if name != "a" {
+					m.run(0)
+				}
+			}
+			w.mustReconcile(2)
+			same(t, "what runs", "1 0 0", fmt.Sprint(w.member("a").deployment.replicas, w.member("b").deployment.replicas,
+				w.member("c").deployment.replicas))
+			w.member("a").annotate(taints.DrainAnnotation)
+			w.mustReconcile(8)
+			if has := w.has(); has["a"] != "runs 0" || w.runs() == 0 {
+				t.Errorf("it does not end: %v", has)
+			}
+			w.writes()
+			w.mustReconcile(5)
+			same(t, "written at rest", nil, toMembers(w.writes()))
+		})
+	}
+}
+
+// A cordoned cluster at zero may not begin, so the others get its part; it gets one again when it is free.
+func TestCordonedClusterAtZero(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 1, "b": 1}, toZero, bounds(1, 10))
+	w.uses = func(*member) int32 { return 20 }
+	w.mustReconcile(30)
+	same(t, "one is at zero", map[string]string{"a": "web 1-5, runs 0", "b": "web 1-5, runs 1"}, w.has())
+	w.member("a").annotate(taints.CordonAnnotation)
+	w.mustReconcile(3)
+	same(t, "while it is cordoned", map[string]string{"a": "runs 0", "b": "web 1-10, runs 1"}, w.has())
+	same(t, "a", "a Excluded 0-0 current 0 ready 0 Cordoned", w.clusters()[0])
+	w.member("a").annotate("")
+	w.mustReconcile(3)
+	same(t, "when it is free", map[string]string{"a": "web 1-5, runs 0", "b": "web 1-5, runs 1"}, w.has())
 }
 
 // A cluster that is drained goes to zero as soon as the others run the minimum of the fleet, and not before.

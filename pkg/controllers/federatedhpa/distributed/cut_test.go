@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/speccopy"
 )
 
 const lost = "dropped without an edit: spec.clusterAffinity, spec.federatedHPAAssignment. " +
@@ -41,7 +42,7 @@ func (w *world) cut() (whole v1alpha1.FederatedHPASpec) {
 func (w *world) keep(n int) {
 	w.t.Helper()
 	for range n {
-		if restored, err := w.recorder.Keep(w.context(), w.hub, w.hub.cached(), w.clock.Now()); err != nil || restored {
+		if restored, err := w.recorder.Keeper(w.hub, w.clock.Now(), false).Keep(w.context(), w.hub.cached()); err != nil || restored {
 			w.t.Fatalf("keeping: %v, %v", restored, err)
 		}
 		w.passes(period)
@@ -104,7 +105,7 @@ func TestWholeObjectThatIsShownCutIsNotKept(t *testing.T) {
 	w.hub.shown = shown
 	w.writes()
 	w.heard()
-	if _, err := w.recorder.Keep(w.context(), w.hub, w.hub.cached(), w.clock.Now()); !apierrors.IsConflict(err) {
+	if _, err := w.recorder.Keeper(w.hub, w.clock.Now(), false).Keep(w.context(), w.hub.cached()); !apierrors.IsConflict(err) {
 		t.Errorf("kept: %v", err)
 	}
 	same(t, "written", nil, w.writes())
@@ -119,7 +120,24 @@ func TestObjectThatIsSwitchedIsNotKept(t *testing.T) {
 	shown.Spec.FederatedHPAAssignment = nil
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = nil })
 	w.hub.shown = shown
-	if _, err := w.recorder.Keep(w.context(), w.hub, w.hub.cached(), w.clock.Now()); !apierrors.IsConflict(err) {
+	if _, err := w.recorder.Keeper(w.hub, w.clock.Now(), false).Keep(w.context(), w.hub.cached()); !apierrors.IsConflict(err) {
 		t.Errorf("kept: %v", err)
 	}
+}
+
+// Nor is an object acted on that a new leader's cache shows whole, and that has lost a field since.
+func TestObjectThatIsCutIsNotActedOnAfterARestart(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, only("a"))
+	w.mustReconcile(2)
+	cut := w.object()
+	speccopy.Keep(cut, speccopy.Of(cut))
+	w.hub.shown = cut.DeepCopy()
+	cut.Spec.ClusterAffinity = nil
+	w.hub.put(cut)
+	w.restart()
+	w.writes()
+	if err := w.reconcile(); !apierrors.IsConflict(err) {
+		t.Errorf("reconciled: %v", err)
+	}
+	same(t, "written", nil, w.writes())
 }

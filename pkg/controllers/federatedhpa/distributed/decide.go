@@ -21,7 +21,10 @@ import (
 type plan struct {
 	// situation is the one decided on, but for what of the last step no longer holds.
 	situation
-	step assignment.Step
+	// decided is what the step was decided on. stays: the last one has not come true, and the step is that.
+	decided assignment.Snapshot
+	step    assignment.Step
+	stays   bool
 }
 
 // decide returns the next assignment of every cluster. While the last step has not come true in a cluster that can be written,
@@ -39,8 +42,9 @@ func decide(in situation) plan {
 	snapshot := in.snapshot()
 	step := assignment.Next(snapshot)
 	step.Incomplete = step.Incomplete || in.edited() && !snapshot.Changed
+	stays := !snapshot.Changed && in.pending() && !in.overtaken()
 	switch {
-	case !snapshot.Changed && in.pending() && !in.overtaken():
+	case stays:
 		in.stay(&step)
 	case !in.waits(&step):
 		in.welcome()
@@ -48,7 +52,7 @@ func decide(in situation) plan {
 	for i := range in.sites {
 		in.sites[i].finish(&in, &step)
 	}
-	return plan{in, step}
+	return plan{in, snapshot, step, stays}
 }
 
 // welcome: clusters that take again what they had refused have been considered.
@@ -68,19 +72,34 @@ func (in *situation) askAll() {
 	}
 }
 
-// drop forgets what was recorded and must no longer be carried out: what becomes less does so no further than to what
-// runs, and what becomes more stays as it stands. Nothing that becomes more of it has been written yet, as what becomes less
+// drop forgets what was recorded and must no longer be carried out. Where bounds must not, what becomes less does so no further than
+// to what runs, and what becomes more stays as it stands: nothing that becomes more has been written yet, as what becomes less
 // comes first.
 func (in *situation) drop(lapse assignment.Lapse) {
 	for s := range sight.Pointers(in.sites) {
 		if lapse.Orders[s.Facts.Name] {
 			s.assigned.replicas = nil
 		}
-		if lapse.Bounds && s.presence != assignment.Leaving && s.Autoscalers.Known {
+		switch {
+		case s.presence == assignment.Leaving || !s.Autoscalers.Known:
+		case lapse.Bounds:
 			upper := min(s.stands(), max(s.assigned.upper, s.current()-s.unschedulable()))
 			s.assigned.lower, s.assigned.upper = min(s.least(), upper), upper
+		case s.Standing.Standing != taints.Free:
+			s.getsNoMore()
 		}
 	}
+}
+
+// getsNoMore takes back what a cluster was assigned before it was cordoned or drained, and does not have yet. One without an autoscaler
+// of ours keeps of that what it runs.
+func (s *site) getsNoMore() {
+	lower, upper := s.least(), s.stands()
+	if !s.owns() {
+		lower, upper = 1, s.current()
+	}
+	s.assigned.upper = min(s.assigned.upper, upper)
+	s.assigned.lower = min(s.assigned.lower, lower, s.assigned.upper)
 }
 
 // snapshot is the situation as package assignment wants it.
@@ -94,7 +113,7 @@ func (in *situation) snapshot() assignment.Snapshot {
 		Order:          a.DistributionOrder,
 		ScaleDownOrder: a.ScaleDownOrder,
 		Rebalance:      a.RebalanceOrDefault(),
-		ScalingToZero:  spec.ScalingToZero && !in.native(),
+		ScalingToZero:  in.toZero() && !in.native(),
 		Delay:          in.delay(),
 		Window:         in.window(),
 		Tolerance:      in.tolerance(),
@@ -119,7 +138,8 @@ func (s *site) snapshot(in *situation) assignment.Site {
 	if s.presence == assignment.Leaving && s.here() && s.refused.message == "" {
 		stands = 0 // it goes at once
 	}
-	if s.presence == assignment.Refusing && in.gaveUp(s) {
+	givenUp := s.presence == assignment.Refusing && in.gaveUp(s)
+	if givenUp {
 		if upper = min(upper, stands); s.lacks() {
 			upper = 0
 		}
@@ -128,7 +148,7 @@ func (s *site) snapshot(in *situation) assignment.Site {
 	site := assignment.Site{
 		Name: s.Facts.Name, Preference: s.Preference, Presence: s.presence, Standing: s.Standing.Standing,
 		State: s.Before.State, Min: lower, Max: upper, Current: s.current(),
-		Stands: stands, Ordered: s.order(), Asleep: s.asleep(), Balks: s.balks, Recovered: s.recovered,
+		Stands: stands, Ordered: s.order(), Asleep: s.asleep(), Balks: s.balks, GivenUp: givenUp, Recovered: s.recovered,
 		Ready: int32(s.Pods.Ready()), Unschedulable: s.unschedulable(), Additional: s.Room(s.current()), Promised: s.Promised,
 		SchedulableSince: sight.Time(s.Before.SchedulableSince), SaturatedFirst: sight.Time(s.Before.SaturatedFirst),
 	}
@@ -176,9 +196,12 @@ func (s *site) unschedulable() int32 {
 	return int32(min(max(0, s.Pods.Unschedulable-beyond), math.MaxInt32))
 }
 
+// toZero: a cluster may run nothing.
+func (in *situation) toZero() bool { return ptr.Deref(in.Object.Spec.ScalingToZero, false) }
+
 // native: the members' autoscalers take their clusters to zero and back.
 func (in *situation) native() bool {
-	return in.Object.Spec.ScalingToZero && in.Object.Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
+	return in.toZero() && in.Object.Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
 }
 
 func (in *situation) delay() time.Duration {
@@ -217,8 +240,11 @@ func (in *situation) pending() bool {
 	return false
 }
 
-// gaveUp: the cluster has refused bounds for so long that the others wait for it no more.
+// gaveUp: the cluster has refused bounds, or has had them set back, for so long that the others wait for it no more.
 func (in *situation) gaveUp(s *site) bool {
+	if s.contested && in.Now.Sub(s.ofHPA.Since) >= in.options.Grace {
+		return true
+	}
 	return s.refused.last.Sub(s.refused.since) >= in.options.Grace
 }
 

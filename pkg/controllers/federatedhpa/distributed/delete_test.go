@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
+	"github.com/fleetscale/fleetscale/pkg/speccopy"
 )
 
 var waits = waitsFor("b")
@@ -32,6 +33,19 @@ func TestDeletion(t *testing.T) {
 		"its autoscalers go": {"Delete", nil, "", map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil},
 		"its autoscalers stay, as nobody's": {"Orphan", nil, "",
 			map[string]string{"a": "web 1-5 free, runs 2", "b": "web 1-5 free, runs 2"}, nil, nil},
+		"they stay, though the hub has dropped that": {"Orphan", func(w *world) {
+			w.edit(func(f *v1alpha1.FederatedHPA) {
+				speccopy.Keep(f, speccopy.Of(f))
+				f.Spec = v1alpha1.FederatedHPASpec{HorizontalPodAutoscalerSpec: f.Spec.HorizontalPodAutoscalerSpec}
+			})
+		}, "", map[string]string{"a": "web 1-5 free, runs 2", "b": "web 1-5 free, runs 2"}, nil, nil},
+		"they stay, though a new leader finds that it was dropped": {"Orphan", func(w *world) {
+			w.edit(func(f *v1alpha1.FederatedHPA) {
+				speccopy.Keep(f, speccopy.Of(f))
+				f.Spec.DeletionPolicy = ""
+			})
+			w.restart()
+		}, "", map[string]string{"a": "web 1-5 free, runs 2", "b": "web 1-5 free, runs 2"}, nil, nil},
 		"what we made stays": {"Delete", func(w *world) { w.member("b").deployment.labels = managed }, "",
 			map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil},
 		"a cluster is silent, and comes back": {"Delete", func(w *world) { w.member("b").silence = federatedhpatest.Silence() }, waits,

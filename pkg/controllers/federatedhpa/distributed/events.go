@@ -16,15 +16,22 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // record stores the assignment of every cluster in the status, before any of it is written, and reports what is new.
-func (m *Mode) record(ctx context.Context, p plan) error {
+func (m *Mode) record(ctx context.Context, p plan, explained *explanation.Memory) error {
 	status := p.status()
-	if !equality.Semantic.DeepEqual(&p.Object.Status, &status) {
+	limit := explanation.SplitLimitedBy(&p.step)
+	limited := p.fault == nil && explained.Otherwise(explanation.LimitedByOf(p.Object.Status.Explanation), limit)
+	if limited || !equality.Semantic.DeepEqual(&p.Object.Status, &status) {
+		status.Explanation = p.explain(&status)
 		if err := m.Recorder.Status(ctx, p.Object, action, status); err != nil {
 			return err
+		}
+		if p.fault == nil {
+			explained.Wrote(limit)
 		}
 	}
 	if moved := p.moved(&status); moved != "" && p.step.Action != "" && p.Object.Spec.Mode != v1alpha1.ModeObserve {
@@ -53,6 +60,11 @@ func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 		news.Add(corev1.EventTypeWarning, eventClusterRemoved, "no longer registered, so their HorizontalPodAutoscalers are left unchanged: "+
 			strings.Join(gone, ", "))
 	}
+	for c := range sight.Pointers(status.Clusters) {
+		if c.Reason == record.ReasonScaleUndone && sight.Before(p.Object, c.Name).Reason != c.Reason {
+			news.Add(corev1.EventTypeWarning, c.Reason, c.Message)
+		}
+	}
 	better, worse := p.changed(status)
 	if len(worse) > 0 {
 		news.Add(corev1.EventTypeWarning, record.EventClusterChanged, strings.Join(slices.Concat(worse, better), "; "))
@@ -66,12 +78,13 @@ func (p *plan) news(status *v1alpha1.FederatedHPAStatus) (news record.Events) {
 func (p *plan) changed(status *v1alpha1.FederatedHPAStatus) (better, worse []string) {
 	for i := range status.Clusters {
 		c, was := &status.Clusters[i], sight.Before(p.Object, status.Clusters[i].Name)
-		refuses, refused := c.Reason == reasonFailedWrite, was.Reason == reasonFailedWrite
+		refuses, refused := rejects(c.Reason), rejects(was.Reason)
 		if word := record.Standing(&was, c); word != "" {
 			better = append(better, word)
 			continue
 		}
 		switch before := was.State; {
+		case c.Reason == record.ReasonScaleUndone: // of which there is an Event of its own
 		case refuses && !refused:
 			worse = append(worse, fmt.Sprintf("cluster %s rejects writes: %s", c.Name, c.Message))
 		case refuses, before == c.State && !refused, before == "" && c.State == v1alpha1.ClusterActive:
@@ -82,6 +95,11 @@ func (p *plan) changed(status *v1alpha1.FederatedHPAStatus) (better, worse []str
 		}
 	}
 	return better, worse
+}
+
+// rejects reports whether a cluster keeps what it has for that reason.
+func rejects(reason string) bool {
+	return reason == reasonFailedWrite || reason == record.ReasonScaleUndone
 }
 
 // deregistered are the clusters that have an autoscaler of ours, and are no longer registered: what we made there cannot

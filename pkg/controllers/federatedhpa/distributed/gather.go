@@ -40,6 +40,7 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 		}
 	})
 	memory.resume(in.sites, in.Now, m.Grace)
+	m.seeSetbacks(ctx, &in)
 	in.fault = errors.Join(m.findTemplate(ctx, &in), in.fault)
 	if in.fault != nil {
 		return in
@@ -104,7 +105,7 @@ func (s *site) readPods(ctx context.Context, object *v1alpha1.FederatedHPA) {
 // wants reports whether a metric calls for replicas where none run: no autoscaler of a cluster is active then. Metrics of Pods
 // have nothing to say.
 func (m *Mode) wants(ctx context.Context, in *situation) bool {
-	if !in.Object.Spec.ScalingToZero || in.native() || *in.Object.Spec.MinReplicas > 0 {
+	if !in.toZero() || in.native() || *in.Object.Spec.MinReplicas > 0 {
 		return false
 	}
 	var clusters []string

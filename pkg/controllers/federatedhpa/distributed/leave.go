@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
@@ -164,7 +165,7 @@ func (m *Mode) wait(ctx context.Context, object *v1alpha1.FederatedHPA, memory *
 // rest leaves all as it is. The status says why, and an Event, if it is something else than before.
 func (m *Mode) rest(ctx context.Context, object *v1alpha1.FederatedHPA, why *fault) error {
 	in := situation{Sight: sight.Sight{Object: object, Now: m.Fleet.Clock.Now()}, fault: why}
-	return m.record(ctx, plan{situation: in})
+	return m.record(ctx, plan{situation: in}, &explanation.Memory{})
 }
 
 // withdraw deletes the object's autoscalers in all registered clusters, or makes them nobody's, and returns the clusters

@@ -5,7 +5,9 @@ package distributed
 import (
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/explanation"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 )
 
@@ -24,9 +26,10 @@ type Memory struct {
 	clusters  map[string]clusterMemory
 	split     split
 	// waiting are the clusters that a deletion, or a change of modes, was last said to wait for.
-	waiting []string
-	// shown are the maxima that the metrics show; nil: the object is not counted.
-	shown map[string]int32
+	waiting   []string
+	explained explanation.Memory
+	// counted: the metrics count the object.
+	counted bool
 }
 
 // split is a split of the bounds for a spec while some clusters kept theirs; zero: there was none.
@@ -47,6 +50,7 @@ type clusterMemory struct {
 	trial     trial
 	steady    int
 	cleared   bool
+	setbacks
 }
 
 // trial is when a cluster was last found, by asking, to take what it had refused, and for how long it is not asked again if
@@ -108,14 +112,19 @@ func (m *Memory) of(cluster string, now time.Time) clusterMemory {
 	return known
 }
 
-// resume fills in what is not known of a cluster that refused before this program began, and that the others no longer wait
-// for: what it has is its assignment.
+// resume fills in what is not known of a cluster that refused before this program began, or where bounds were set back, and that the
+// others no longer wait for: what it has is its assignment. Bounds that were set back are written again, so it gets its part for that.
 func (m *Memory) resume(sites []site, now time.Time, grace time.Duration) {
 	for s := range sight.Pointers(sites) {
-		if _, seen := m.clusters[s.Facts.Name]; seen || s.Before.Reason != reasonFailedWrite || s.stands() != s.assigned.upper {
+		if _, seen := m.clusters[s.Facts.Name]; seen || s.stands() != s.assigned.upper {
 			continue
 		}
-		s.refuses(refusal{s.Before.Message, now.Add(-grace), now}, refusal{}, now, grace)
+		switch s.Before.Reason {
+		case reasonFailedWrite:
+			s.refuses(refusal{s.Before.Message, now.Add(-grace), now}, refusal{}, now, grace)
+		case record.ReasonScaleUndone:
+			s.recovered = true
+		}
 	}
 }
 
@@ -139,7 +148,7 @@ func (r *result) remembered(before clusterMemory, now time.Time, grace time.Dura
 		written: r.written, removed: r.removed, at: before.at, cleared: r.cleared && r.own == nil,
 		refused:   r.refused.then(r.failure, r.failed.bounds, r.took.bounds, r.blocked, now, grace),
 		balked:    r.balked.then(r.failure, r.failed.scale, r.took.scale, false, now, grace),
-		recovered: r.accepted || r.recovered,
+		recovered: r.accepted || r.recovered, setbacks: r.setbacks,
 	}
 	c.trial = r.trial.then(r.accepted && !r.failed.bounds, now, grace)
 	if r.failed.bounds && r.refused.message == "" && r.trial.lately(now) { // once is enough to know that it had no success

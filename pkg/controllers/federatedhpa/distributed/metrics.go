@@ -4,7 +4,6 @@ package distributed
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 )
@@ -13,8 +12,8 @@ import (
 type Metrics struct {
 	steps   *prometheus.CounterVec
 	writes  *prometheus.CounterVec
+	undone  *prometheus.CounterVec
 	objects prometheus.Gauge
-	bounds  *prometheus.GaugeVec
 }
 
 // NewMetrics registers the metrics.
@@ -30,16 +29,16 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Help: "Writes to members, by what was written (apply or delete of a HorizontalPodAutoscaler, scale, create_workload) and result: ok " +
 				"or error.",
 		}, []string{"cluster", "what", "result"}),
+		undone: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Subsystem: subsystem, Name: "writes_undone_total",
+			Help: "Writes to members that were found to be set back by others, by what was written: apply of a HorizontalPodAutoscaler, or scale.",
+		}, []string{"cluster", "what"}),
 		objects: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "federatedhpas",
 			Help: "FederatedHPAs in distributed mode.",
 		}),
-		bounds: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "assigned_max_replicas",
-			Help: "The part of maxReplicas that a cluster has, by FederatedHPA.",
-		}, []string{"namespace", "name", "cluster"}),
 	}
-	reg.MustRegister(m.steps, m.writes, m.objects, m.bounds)
+	reg.MustRegister(m.steps, m.writes, m.undone, m.objects)
 	return m
 }
 
@@ -48,37 +47,18 @@ func (m *Metrics) stepped(action assignment.Action) {
 	m.steps.WithLabelValues(string(action)).Inc()
 }
 
-// reconciled shows what every cluster has by now.
+// reconciled counts an object whose spec could be read.
 func (m *Metrics) reconciled(p plan, memory *Memory) {
-	if p.fault != nil {
-		return
+	if p.fault == nil && !memory.counted {
+		memory.counted = true
+		m.objects.Inc()
 	}
-	shown := map[string]int32{}
-	for name, site := range p.step.Sites {
-		if site.Max > 0 {
-			shown[name] = site.Max
-		}
-	}
-	m.show(client.ObjectKeyFromObject(p.Object), memory, shown)
 }
 
-// show replaces the bounds that are shown of an object; nil: it is gone.
-func (m *Metrics) show(key client.ObjectKey, memory *Memory, bounds map[string]int32) {
-	for name := range memory.shown {
-		if _, still := bounds[name]; !still {
-			m.bounds.DeleteLabelValues(key.Namespace, key.Name, name)
-		}
-	}
-	for name, n := range bounds {
-		m.bounds.WithLabelValues(key.Namespace, key.Name, name).Set(float64(n))
-	}
-	switch {
-	case memory.shown == nil && bounds != nil:
-		m.objects.Inc()
-	case memory.shown != nil && bounds == nil:
+func (m *Metrics) forget(memory *Memory) {
+	if memory.counted {
 		m.objects.Dec()
 	}
-	memory.shown = bounds
 }
 
 func (m *Metrics) wrote(cluster, what string, err error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -53,9 +54,9 @@ type Mode struct{ Options }
 func New(o Options) *Mode { return &Mode{o} }
 
 // Reconcile brings the HorizontalPodAutoscalers in the members to what the object asks for, or away if it is being deleted.
-// The object is ours to change, and has its defaults; memory is what is known of it. A conflict means that the object was
-// changed meanwhile, and is to be reconciled again. Any other error was reported in the status or in an Event, if it is of
-// interest to the object's owner.
+// The object is ours to change, and has its defaults and, if it is being deleted, what it had lost; memory is what is known of it. A
+// conflict means that the object was changed meanwhile, and is to be reconciled again. Any other error was reported in the status or
+// in an Event, if it is of interest to the object's owner.
 func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory) error {
 	if err := m.refresh(ctx, object, memory); err != nil {
 		return err
@@ -63,18 +64,22 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	if object.DeletionTimestamp != nil {
 		return m.release(ctx, object, memory)
 	}
-	if err := m.Recorder.Bind(ctx, object); err != nil {
-		return err
+	observes := object.Spec.Mode == v1alpha1.ModeObserve
+	if !observes { // who makes nothing in members has nothing to take away there
+		if err := m.Recorder.Bind(ctx, object); err != nil {
+			return err
+		}
 	}
 	in := m.gather(ctx, object, memory)
 	plan := decide(in)
-	if err := m.record(ctx, plan); err != nil {
+	if err := m.record(ctx, plan, &memory.explained); err != nil {
 		return err
 	}
-	if object.Spec.Mode == v1alpha1.ModeObserve {
+	if observes {
 		return nil
 	}
 	outcome, err := m.apply(ctx, plan)
+	m.Metrics.setBack(outcome, memory)
 	memory.keep(outcome, m.Grace)
 	m.Metrics.reconciled(plan, memory)
 	return err
@@ -82,7 +87,7 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 
 // Forget drops the metrics of an object that was deleted, or switched to central mode.
 func (m *Mode) Forget(key client.ObjectKey, memory *Memory) {
-	m.Metrics.show(key, memory, nil)
+	m.Metrics.forget(memory)
 	*memory = Memory{}
 }
 
@@ -108,6 +113,12 @@ func (m *Mode) reread(ctx context.Context, object *v1alpha1.FederatedHPA) error 
 		return fmt.Errorf("reading it from the hub itself: %w", err)
 	}
 	m.Recorder.Saw(object)
+	switch { // before the defaults, which would hide what was dropped
+	case object.DeletionTimestamp != nil:
+		served.Restore(object) // what it has lost holds for its end too
+	case len(served.Cut(object)) > 0:
+		return record.Conflict(object, "it has lost fields")
+	}
 	v1alpha1.DefaultFederatedHPA(object)
 	if object.Distributed() != distributed {
 		return record.Conflict(object, "its mode has been changed")

@@ -30,10 +30,21 @@ func TestObserve(t *testing.T) {
 	same(t, "acting", "False Observe: spec.mode is Observe: these clusters would get other bounds: a from 0-0 to 1-3, b from 0-0 to 2-7",
 		w.condition(v1alpha1.Acting))
 	same(t, "heard", nil, w.heard())
+	same(t, "kept by", nil, w.object().Finalizers)
 	w.edit(acts)
 	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 1-3, runs 2", "b": "web 2-7, runs 2"}, w.has())
 	same(t, "acting", "True Active: what is decided is carried out", w.condition(v1alpha1.Acting))
+}
+
+// An autoscaler of somebody else's is no conflict of who observes, but will be: it is named, and decided on as if it were not there.
+func TestObserveBesideAnother(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, observes, stays)
+	w.member("b").add("legacy", "web", nil)
+	w.mustReconcile(3)
+	same(t, "acting", "False Observe: spec.mode is Observe: these clusters would get other bounds: a from 0-0 to 1-5, b from 0-0 to 1-5; "+
+		"in its way once it acts: HorizontalPodAutoscaler shop/legacy in cluster b", w.condition(v1alpha1.Acting))
+	same(t, "state", v1alpha1.StateObserving, w.object().Status.Summary.State)
 }
 
 // Autoscalers that stand are left as they are, whatever happens to the spec and the clusters.

@@ -75,7 +75,7 @@ func (l *life) spec(f *v1alpha1.FederatedHPA) {
 		ranks(numbers)(f)
 		a.ScaleDownOrder = []v1alpha1.ScaleDownOrder{"Strict", "BestEffort"}[l.r.IntN(2)]
 	}
-	f.Spec.ScalingToZero = l.r.IntN(2) == 0
+	f.Spec.ScalingToZero = new(l.r.IntN(2) == 0)
 	f.Spec.ClusterAffinity = nil
 	if l.r.IntN(2) == 0 {
 		only("c0", "c1", fmt.Sprint("c", l.r.IntN(5)))(f)

@@ -55,6 +55,8 @@ type site struct {
 	own     *autoscalingv2.HorizontalPodAutoscaler
 	name    string
 	surplus []*autoscalingv2.HorizontalPodAutoscaler
+	// beside are those of others that will be in the way once the object acts.
+	beside []string
 	// balks: it does not take replicas.
 	balks bool
 	// template is what it gets, as it lacks the workload; nil: it has that, or does not get it.
@@ -74,6 +76,7 @@ func sitesOf(seen *sight.Sight, memory *Memory, grace time.Duration) []site {
 		c := &seen.Clusters[i]
 		s := &sites[i]
 		s.Cluster, s.name, s.owner = c, seen.Object.Name, seen.Object.UID
+		s.clusterMemory = memory.of(c.Facts.Name, seen.Now)
 		s.assigned = assigned{ptr.Deref(c.Before.AssignedMin, 0), ptr.Deref(c.Before.AssignedMax, 0), c.Before.AssignedReplicas}
 		if c.Silence != nil {
 			s.silent(c.Silence)
@@ -81,7 +84,6 @@ func sitesOf(seen *sight.Sight, memory *Memory, grace time.Duration) []site {
 		if !c.Selected {
 			s.leaves(v1alpha1.ClusterExcluded, reasonNotSelected, "the cluster is no longer selected")
 		}
-		s.clusterMemory = memory.of(c.Facts.Name, seen.Now)
 		s.recovered = s.recovered || s.released()
 		s.refuses(s.refused, s.balked, seen.Now, grace)
 	}
@@ -129,8 +131,9 @@ func (s *site) notAwaited() {
 	}
 }
 
-// leaves is of a cluster that takes no part.
+// leaves is of a cluster that takes no part. That what was written there was set back keeps nothing of ours there.
 func (s *site) leaves(state v1alpha1.ClusterState, reason, message string) {
+	s.setbacks = setbacks{}
 	s.presence, s.state, s.reason, s.message = assignment.Leaving, state, reason, message
 }
 

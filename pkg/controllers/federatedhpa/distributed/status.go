@@ -22,7 +22,7 @@ import (
 // status returns the new status: the assignment of every cluster, and what is known of it.
 func (p *plan) status() v1alpha1.FederatedHPAStatus {
 	s := *p.Object.Status.DeepCopy()
-	s.Stabilization, s.Explanation = nil, nil
+	s.Stabilization = nil
 	if p.fault == nil {
 		s.Assignment = &p.step.Memory
 		s.Clusters = p.clusterStatuses()

@@ -61,7 +61,7 @@ func TestStatus(t *testing.T) {
 			HPAVersion: "autoscaling/v2"},
 	}
 	same(t, "clusters", want, local(got.Clusters))
-	got.Clusters, got.Conditions = nil, nil
+	got.Clusters, got.Conditions, got.Explanation = nil, nil, nil
 	same(t, "the rest", v1alpha1.FederatedHPAStatus{
 		ObservedGeneration: new(int64(1)), CurrentReplicas: 7, DesiredReplicas: 3, ReadyReplicas: new(int32(6)),
 		CurrentMetrics: []autoscalingv2.MetricStatus{{}},
@@ -319,10 +319,6 @@ func TestMetrics(t *testing.T) {
 	w.member("b").refuses = func(string) error { return errRefused }
 	w.edit(only("a"))
 	_ = w.reconcileN(1)
-	const head = `
-# HELP fleetscale_distributed_assigned_max_replicas The part of maxReplicas that a cluster has, by FederatedHPA.
-# TYPE fleetscale_distributed_assigned_max_replicas gauge
-`
 	const rest = `
 # HELP fleetscale_distributed_federatedhpas FederatedHPAs in distributed mode.
 # TYPE fleetscale_distributed_federatedhpas gauge
@@ -333,8 +329,6 @@ func TestMetrics(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	compare(head+`fleetscale_distributed_assigned_max_replicas{cluster="a",name="web",namespace="shop"} 10
-`, "fleetscale_distributed_assigned_max_replicas")
 	compare(rest+`fleetscale_distributed_federatedhpas 1
 `, "fleetscale_distributed_federatedhpas")
 	compare(`
@@ -350,15 +344,14 @@ fleetscale_distributed_member_writes_total{cluster="b",result="ok",what="scale"}
 # TYPE fleetscale_distributed_steps_total counter
 fleetscale_distributed_steps_total{action="BoundsSplit"} 2
 `, "fleetscale_distributed_steps_total")
-	w.edit(func(f *v1alpha1.FederatedHPA) { // what the clusters have stays shown while the spec cannot be read
+	w.edit(func(f *v1alpha1.FederatedHPA) { // it stays counted while the spec cannot be read
 		f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{
 			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "k", Operator: "Like"}}}}
 	})
 	_ = w.reconcileN(1)
-	compare(head+`fleetscale_distributed_assigned_max_replicas{cluster="a",name="web",namespace="shop"} 10
-`, "fleetscale_distributed_assigned_max_replicas")
+	compare(rest+`fleetscale_distributed_federatedhpas 1
+`, "fleetscale_distributed_federatedhpas")
 	w.program.Forget(web, w.memories.Of(w.object()))
-	compare("", "fleetscale_distributed_assigned_max_replicas")
 	compare(rest+`fleetscale_distributed_federatedhpas 0
 `, "fleetscale_distributed_federatedhpas")
 	if faults, err := testutil.GatherAndLint(w.registry); err != nil || len(faults) > 0 {

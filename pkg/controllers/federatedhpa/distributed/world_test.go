@@ -34,6 +34,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -117,7 +118,7 @@ func bounds(lower, upper int32) func(*v1alpha1.FederatedHPA) {
 	return func(f *v1alpha1.FederatedHPA) { f.Spec.MinReplicas, f.Spec.MaxReplicas = &lower, upper }
 }
 
-func toZero(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZero = true }
+func toZero(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZero = new(true) }
 
 // weighs gives clusters weights.
 func weighs(weights map[string]int32) func(*v1alpha1.FederatedHPA) {
@@ -272,6 +273,9 @@ func (w *world) read() (*v1alpha1.FederatedHPA, error) {
 	}
 	if w.recorder.Stale(object) {
 		return nil, record.Conflict(object, "it is known only as before our own last write")
+	}
+	if object.DeletionTimestamp != nil {
+		served.Restore(object)
 	}
 	v1alpha1.DefaultFederatedHPA(object)
 	return object, nil

@@ -57,7 +57,7 @@ func TestFromZeroAfterAnAbsence(t *testing.T) {
 	same(t, "at zero", "a ScaledToZero 1-5 current 0 ready 0", w.clusters()[0])
 	w.member("a").silence = federatedhpatest.Silence()
 	w.mustReconcile(30) // longer than the grace
-	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZero = false })
+	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZero = new(false) })
 	w.mustReconcile(3)
 	w.member("a").silence = nil
 	w.mustReconcile(4)

@@ -12,6 +12,8 @@ const (
 	ReasonScaledByOthers = "ScaledByOthers"
 	// ReasonUnschedulable: Pods of the workload find no node there.
 	ReasonUnschedulable = "Unschedulable"
+	// ReasonScaleUndone: the replicas, or bounds, that are written are set back each time.
+	ReasonScaleUndone = "ScaleUndone"
 	// ReasonSelectsNoCluster: an entry of the preferences selects none of the clusters.
 	ReasonSelectsNoCluster = "SelectsNoCluster"
 	// ReasonInvalidSpec: something in the spec cannot be read.

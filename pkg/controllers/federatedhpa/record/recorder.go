@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +24,9 @@ import (
 
 // FieldManager owns in managedFields what is written on the hub.
 const FieldManager = workload.FieldManager
+
+// resource is the kind, as errors name it.
+const resource = "federatedhpas"
 
 // Recorder writes FederatedHPAs.
 type Recorder struct {
@@ -125,5 +127,5 @@ func (r *Recorder) Tell(object *v1alpha1.FederatedHPA, all Events, action string
 
 // Conflict is the error for an object that was changed since it was read.
 func Conflict(object *v1alpha1.FederatedHPA, why string) error {
-	return apierrors.NewConflict(schema.GroupResource{Group: v1alpha1.GroupName, Resource: "federatedhpas"}, object.Name, errors.New(why))
+	return apierrors.NewConflict(v1alpha1.Resource(resource), object.Name, errors.New(why))
 }

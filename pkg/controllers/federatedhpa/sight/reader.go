@@ -4,7 +4,6 @@ package sight
 
 import (
 	"context"
-	"math"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +13,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
 // Reader reads the fleet.
@@ -53,8 +53,5 @@ func (c *Cluster) ReadPods(ctx context.Context, object *v1alpha1.FederatedHPA, s
 // ReadRoom reads how many more replicas there is room for, with the nodes that there are and that the registration promises; the
 // template is the workload as it would be made where there is none.
 func (c *Cluster) ReadRoom(ctx context.Context, object *v1alpha1.FederatedHPA, template *unstructured.Unstructured) {
-	if n, known := c.Member.Additional(ctx, object.Namespace, object.Spec.ScaleTargetRef, template); known {
-		c.Promised = min(c.Member.Headroom(), math.MaxInt32-n)
-		c.Additional = new(n + c.Promised)
-	}
+	c.Additional, c.Promised = workload.Room(ctx, c.Member, object.Namespace, object.Spec.ScaleTargetRef, template)
 }

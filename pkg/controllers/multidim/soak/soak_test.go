@@ -5,7 +5,6 @@ package soak_test
 import (
 	"flag"
 	"fmt"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
+	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 	"github.com/fleetscale/fleetscale/pkg/controllers/multidim"
 )
 
@@ -52,15 +52,15 @@ func TestSoak(t *testing.T) {
 func soak(t *testing.T, p plan, seed uint64) {
 	w := newWorld(p, seed)
 	w.lead(t)
-	var early uint64
+	var early int64
 	for since := time.Duration(0); since < p.long; since = time.Since(w.began) {
 		w.second(t)
 		time.Sleep(time.Second)
 		if since.Round(time.Second) == p.long/4 {
-			early = heap()
+			early = heaptest.InUse()
 		}
 	}
-	late := heap()
+	late := heaptest.InUse()
 	w.end(t)
 
 	moves := w.done()
@@ -85,14 +85,6 @@ func soak(t *testing.T, p plan, seed uint64) {
 	if w.evictions() < p.objects || w.killed != p.kills || w.frozen < p.freezes/2 || w.ooms() < p.objects/20 {
 		t.Error("too little happened")
 	}
-}
-
-// heap is what is in use.
-func heap() uint64 {
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
 }
 
 // byPlace is how many replicas were evicted how often.

@@ -22,7 +22,7 @@ func TestTheSourcesAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatalf("moduleDir: %v", err)
 	}
-	for _, g := range []Group{Clusters(), Nodes()} {
+	for _, g := range []Group{Clusters(), Nodes(), Keeper()} {
 		for _, s := range g.steps {
 			for _, pkg := range s.packages {
 				source, ours := strings.CutPrefix(pkg, "./lab/")

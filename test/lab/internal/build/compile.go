@@ -19,6 +19,7 @@ import (
 // builder runs the Go compiler in one module and tells people how it goes.
 type builder struct {
 	module string
+	first  string // how long it takes where nothing is in Go's cache
 	log    io.Writer
 }
 
@@ -52,12 +53,12 @@ func (b builder) run(ctx context.Context, s step, dir string, of product) error 
 	cmd := b.command(ctx, append(args, s.packages...)...)
 	output, err := cmd.StderrPipe()
 	if err != nil {
-		return fmt.Errorf("building the lab's programs: %w", err)
+		return fmt.Errorf("building programs: %w", err)
 	}
 	if err := cmd.Start(); err != nil {
 		return explain(err)
 	}
-	p := newProgress(b.log, s.programs, total)
+	p := newProgress(b.log, s.programs, b.first, total)
 	said := follow(output, p)
 	err = cmd.Wait()
 	p.finish(err == nil)
@@ -97,9 +98,9 @@ func (b builder) command(ctx context.Context, args ...string) *exec.Cmd {
 
 func explain(err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
-		return errors.New("building the lab's programs: there is no go command on PATH; install Go from https://go.dev/dl")
+		return errors.New("building programs: there is no go command on PATH; install Go from https://go.dev/dl")
 	}
-	return fmt.Errorf("building the lab's programs: %w", err)
+	return fmt.Errorf("building programs: %w", err)
 }
 
 // follow reads what "go build -v" prints until it ends, shows how far it is,

@@ -24,7 +24,11 @@ func Karmada() Group {
 	for i, program := range programs {
 		packages[i] = karmadaModule + "/cmd/" + program
 	}
-	return Group{module: karmadaFolder, steps: []step{{programs: programs, packages: packages, flags: []string{"-ldflags", "-s -w"}}}}
+	return Group{
+		module: karmadaFolder,
+		steps:  []step{{programs: programs, packages: packages, flags: []string{"-ldflags", "-s -w"}}},
+		first:  "six minutes",
+	}
 }
 
 // KarmadaTests are Karmada's own end-to-end tests, base.test, and what they run.
@@ -36,6 +40,7 @@ func KarmadaTests() Group {
 		tests: []step{{
 			programs: []string{"the end-to-end tests of Karmada"}, packages: []string{karmadaModule + "/test/e2e/suites/base"}, flags: flags,
 		}},
+		first: "six minutes",
 	}
 }
 

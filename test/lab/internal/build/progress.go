@@ -19,16 +19,18 @@ type progress struct {
 	terminal bool
 	width    int // of the terminal, in columns
 	programs string
-	total    int // packages of which the programs are made
-	compiled int // packages compiled by this build; others were in Go's cache
+	first    string // how long it takes where nothing is in Go's cache
+	total    int    // packages of which the programs are made
+	compiled int    // packages compiled by this build; others were in Go's cache
 	started  time.Time
 }
 
-func newProgress(out io.Writer, programs []string, total int) *progress {
+func newProgress(out io.Writer, programs []string, first string, total int) *progress {
 	file, isFile := out.(*os.File)
 	p := &progress{
 		out:      out,
 		programs: strings.Join(programs, ", "),
+		first:    first,
 		total:    total,
 		started:  time.Now(),
 	}
@@ -67,7 +69,7 @@ func (p *progress) fit(line string) string {
 func (p *progress) line(elapsed time.Duration) string {
 	state := fmt.Sprintf("%d of at most %d packages", p.compiled, p.total)
 	if p.compiled == 0 {
-		state = "a first build takes about 8 minutes on 2 cores"
+		state = fmt.Sprintf("a first build takes about %s on two cores", p.first)
 	}
 	return fmt.Sprintf("building %s: %s, %v", p.programs, state, elapsed.Round(time.Second))
 }

@@ -15,12 +15,12 @@ func TestProgressLines(t *testing.T) {
 		elapsed  time.Duration
 		want     string
 	}{
-		"nothing compiled yet": {0, 300 * time.Millisecond, "building etcd, kwok: a first build takes about 8 minutes on 2 cores, 0s"},
+		"nothing compiled yet": {0, 300 * time.Millisecond, "building etcd, kwok: a first build takes about eight minutes on two cores, 0s"},
 		"on the way":           {812, 190 * time.Second, "building etcd, kwok: 812 of at most 1890 packages, 3m10s"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := newProgress(&bytes.Buffer{}, []string{"etcd", "kwok"}, 1890)
+			p := newProgress(&bytes.Buffer{}, []string{"etcd", "kwok"}, "eight minutes", 1890)
 			p.compiled = tc.compiled
 			if got := p.line(tc.elapsed); got != tc.want {
 				t.Errorf("line = %q, want %q", got, tc.want)
@@ -46,7 +46,7 @@ broken/main.go:3:7: undefined: x
 sigs.k8s.io/kwok/cmd/kwok
 `
 	var log bytes.Buffer
-	p := newProgress(&log, []string{"kwok"}, 3)
+	p := newProgress(&log, []string{"kwok"}, "a minute", 3)
 	said := follow(strings.NewReader(output), p)
 	if p.compiled != 3 {
 		t.Errorf("%d packages counted, want 3", p.compiled)

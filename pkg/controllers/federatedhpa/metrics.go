@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package federatedhpa
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// Metrics are what is needed to draw one autoscaler, of either mode: what its spec asks for, and what its status says. They are of some
+// objects only, so that a large fleet does not flood who scrapes. Series of an object go with it. Labels: state and mode are those of the
+// API; kind is assigned, assigned_max, current, ready or unschedulable; index is the place of a metric in spec.metrics, as a spec may
+// have two of one name.
+type Metrics struct {
+	mu      sync.Mutex
+	objects map[client.ObjectKey]*shown // nil: has no series
+	without int
+}
+
+var (
+	specMinDesc     = describe("spec_min_replicas", "spec.minReplicas.")
+	specMaxDesc     = describe("spec_max_replicas", "spec.maxReplicas.")
+	currentDesc     = describe("current_replicas", "Replicas that the fleet was set to run at the last reconcile.")
+	desiredDesc     = describe("desired_replicas", "Replicas that were last decided on for the fleet.")
+	readyDesc       = describe("ready_replicas", "Ready Pods in all clusters; of a cluster that cannot be seen, as many as were last seen.")
+	modeDesc        = describe("mode", "1 for the spec.mode: Active, Observe or Paused.", "mode")
+	stateDesc       = describe("state", "1 for the state: Active, Limited, Held, Observing, Paused or Failing.", "state")
+	clusterDesc     = describe("cluster_replicas", clusterHelp, "cluster", "kind")
+	metricValueDesc = describe("metric_value", "A metric as last read, in base units; utilization as a ratio of requests.", "index", "metric")
+	metricGoalDesc  = describe("metric_target",
+		"The target of a metric, in base units; utilization as a ratio of requests.", "index", "metric")
+	withoutDesc = prometheus.NewDesc(prometheus.BuildFQName("fleetscale", "federatedhpa", "without_series"),
+		"FederatedHPAs that have no series of their own, as there are more than --metrics-per-object.", nil, nil)
+)
+
+const clusterHelp = "Replicas of a cluster, by kind: assigned, assigned_max (maxReplicas of its HorizontalPodAutoscaler, in distributed " +
+	"mode), current, ready, unschedulable."
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(prometheus.BuildFQName("fleetscale", "federatedhpa", name), help,
+		append([]string{"namespace", "name"}, labels...), nil)
+}
+
+// NewMetrics registers on reg, so two instances never share state.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	m := &Metrics{objects: map[client.ObjectKey]*shown{}}
+	reg.MustRegister(m)
+	return m
+}
+
+// Describe implements [prometheus.Collector].
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{specMinDesc, specMaxDesc, currentDesc, desiredDesc, readyDesc, modeDesc, stateDesc, clusterDesc,
+		metricValueDesc, metricGoalDesc, withoutDesc} {
+		to <- desc
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	to <- prometheus.MustNewConstMetric(withoutDesc, prometheus.GaugeValue, float64(m.without))
+	for key, object := range m.objects {
+		if object == nil {
+			continue
+		}
+		object.collect(func(desc *prometheus.Desc, value float64, labels ...string) {
+			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, slices.Concat([]string{key.Namespace, key.Name}, labels)...)
+		})
+	}
+}
+
+// show replaces what is shown of an object, if there is room for it among so many.
+func (m *Metrics) show(object *v1alpha1.FederatedHPA, most int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := client.ObjectKeyFromObject(object)
+	m.remove(key)
+	if len(m.objects)-m.without >= most {
+		m.objects[key] = nil
+		m.without++
+		return
+	}
+	m.objects[key] = shownOf(object)
+}
+
+func (m *Metrics) forget(key client.ObjectKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.remove(key)
+}
+
+func (m *Metrics) remove(key client.ObjectKey) {
+	if object, known := m.objects[key]; known && object == nil {
+		m.without--
+	}
+	delete(m.objects, key)
+}
+
+// collect adds the series of one object.
+func (s *shown) collect(add func(desc *prometheus.Desc, value float64, labels ...string)) {
+	add(specMinDesc, float64(s.min))
+	add(specMaxDesc, float64(s.max))
+	add(currentDesc, float64(s.current))
+	add(desiredDesc, float64(s.desired))
+	if s.ready != nil {
+		add(readyDesc, float64(*s.ready))
+	}
+	add(modeDesc, 1, string(s.mode))
+	if s.state != "" {
+		add(stateDesc, 1, string(s.state))
+	}
+	for i := range s.clusters {
+		for k, kind := range clusterKinds {
+			if n := s.clusters[i].replicas[k]; n != nil {
+				add(clusterDesc, float64(*n), s.clusters[i].name, kind)
+			}
+		}
+	}
+	for i, amount := range s.amounts {
+		if amount.Value != nil {
+			add(metricValueDesc, *amount.Value, strconv.Itoa(i), amount.Name)
+		}
+		if amount.Target != nil {
+			add(metricGoalDesc, *amount.Target, strconv.Itoa(i), amount.Name)
+		}
+	}
+}

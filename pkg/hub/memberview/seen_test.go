@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package memberview
+
+import (
+	"testing"
+	"time"
+)
+
+// What is published holds for three minutes after it was last renewed, by the clock of who reads it.
+func TestStale(t *testing.T) {
+	data := func(renewed string) map[string]string {
+		return encode(map[string]View{"west": silentView()}, nil, renewed)
+	}
+	var s Seen
+	if _, stale, known := s.Of("west", began); stale || known {
+		t.Errorf("before anything was read: stale %v, known %v", stale, known)
+	}
+	for _, step := range []struct {
+		name  string
+		after time.Duration // since began
+		read  string        // the renewal that is read; empty: nothing is
+		stale bool
+	}{
+		{"the first time it is read", 0, "2001-01-01T00:00:00Z", false},
+		{"while it holds", 3 * time.Minute, "", false},
+		{"no longer", 3*time.Minute + 1, "", true},
+		{"a change without a renewal", 4 * time.Minute, "2001-01-01T00:00:00Z", true},
+		{"a renewal", 5 * time.Minute, "2001-01-01T00:01:00Z", false},
+		{"a clock that was set back", 7 * time.Minute, "2000-12-31T23:00:00Z", false},
+		{"it holds from when it was read", 10 * time.Minute, "", false},
+		{"and no longer", 10*time.Minute + 1, "", true},
+		{"by who does not renew", 11 * time.Minute, "none", false},
+	} {
+		now := began.Add(step.after)
+		if step.read != "" {
+			s.read(data(step.read), now)
+		}
+		v, stale, known := s.Of("west", now)
+		if !known || stale != step.stale || v.State != silentView().State {
+			t.Errorf("%s: stale %v, known %v, want stale %v", step.name, stale, known, step.stale)
+		}
+	}
+	// An older controller-manager writes no renewals.
+	s.read(data(""), began.Add(12*time.Minute))
+	if _, stale, known := s.Of("west", began.Add(time.Hour)); stale || !known {
+		t.Errorf("of who does not renew: stale %v, known %v", stale, known)
+	}
+	if _, stale, known := s.Of("north", began.Add(time.Hour)); stale || known {
+		t.Errorf("a cluster that nobody published: stale %v, known %v", stale, known)
+	}
+}

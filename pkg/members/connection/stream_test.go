@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package connection
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// leaving counts those that wait for its end.
+type leaving struct {
+	context.Context
+
+	waiting *int
+}
+
+func (leaving) Done() <-chan struct{} { return make(chan struct{}) }
+
+func (l leaving) AfterFunc(func()) (stop func() bool) {
+	*l.waiting++
+	return func() bool { *l.waiting--; return true }
+}
+
+func (leaving) Value(any) any { return nil }
+
+// A stream that is not opened leaves nothing behind with whoever asked for it.
+func TestStreamOfAConnectionThatHasEnded(t *testing.T) {
+	waiting := 0
+	s := &streams{wire: &wire{limiter: newLimiter(1, 1, time.Second)}, ended: true}
+	request := httptest.NewRequestWithContext(leaving{t.Context(), &waiting}, http.MethodGet, "/", nil)
+	if _, err := s.RoundTrip(request); !errors.Is(err, errReplaced) || waiting != 0 {
+		t.Errorf("%v, and %d wait", err, waiting)
+	}
+}
+
+// What we end ourselves says nothing of the cluster.
+func TestResultOfWhatWeEnd(t *testing.T) {
+	for _, err := range []error{context.Canceled, errReplaced, errThrottled, &reworded{errReplaced, "x"}} {
+		if got := resultOf(nil, err); got != resultCanceled {
+			t.Errorf("%v: %s", err, got)
+		}
+	}
+}
