@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 )
 
@@ -18,6 +19,10 @@ type owner struct {
 	keeper *exec.Cmd
 	pipe   io.WriteCloser
 }
+
+// owners holds every owner until its release: the garbage collector closes a
+// pipe that nothing refers to, which would end a lab whose handle is unused.
+var owners sync.Map // of *owner to nothing
 
 // own starts keeper for the lab in dir, before anything that it has to end.
 func own(dir, program string) (*owner, error) {
@@ -36,11 +41,14 @@ func own(dir, program string) (*owner, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting keeper: %w", err)
 	}
-	return &owner{keeper: cmd, pipe: pipe}, nil
+	o := &owner{keeper: cmd, pipe: pipe}
+	owners.Store(o, nil)
+	return o, nil
 }
 
 // release ends keeper, and leaves the lab as it is.
 func (o *owner) release() error {
+	defer owners.Delete(o)
 	if _, err := o.pipe.Write([]byte{0}); err != nil {
 		return fmt.Errorf("letting go of the lab: %w", err)
 	}
