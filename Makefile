@@ -132,7 +132,7 @@ test-karmada: need-go ## Run our programs on a real Karmada control plane; build
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership doctor restricted podsizes capacity lab node karmadahub e2e hostile fuzz
+PARTS  ?= unit dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership doctor dashboard restricted podsizes capacity lab node karmadahub e2e hostile fuzz
 UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full

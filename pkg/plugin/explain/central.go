@@ -50,6 +50,9 @@ func state(o *v1alpha1.FederatedHPA) string {
 	return "; it is " + string(o.Status.Summary.State)
 }
 
+// Because says in words what limitedBy of an explanation says in one.
+func Because(limitedBy string) string { return because(limitedBy) }
+
 // because says in words what limits.
 func because(limit string) string {
 	words := map[string]string{

@@ -72,11 +72,11 @@ func (o *Options) validate() error {
 
 func (o *Options) print(w io.Writer, object client.Object, target cronplan.Target, now time.Time) error {
 	if o.Format == "text" {
-		text, err := textOf(object, target, now)
+		text, err := Text(object, target, now)
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(w, fleet.PrintableLines(text))
+		_, err = io.WriteString(w, text)
 		return err
 	}
 	value, err := machine(object)
@@ -114,6 +114,12 @@ func textOf(object client.Object, target cronplan.Target, now time.Time) (string
 		return multidim(o), nil
 	}
 	return "", fmt.Errorf("objects of the type %T cannot be explained", object)
+}
+
+// Text is why an object is as it is, as the command prints it; target is what one that sets another now has.
+func Text(object client.Object, target cronplan.Target, now time.Time) (string, error) {
+	text, err := textOf(object, target, now)
+	return fleet.PrintableLines(text), err
 }
 
 // mostTold bounds, in characters, what is repeated of a text of others: as much as a status holds of one.

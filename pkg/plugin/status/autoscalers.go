@@ -44,6 +44,24 @@ const worst = 4
 
 func severity(state string) int { return slices.Index(states, state) }
 
+// Severity orders states of autoscalers: 0 is the worst, and what is no state comes first of all.
+func Severity(state string) int { return severity(state) }
+
+// Judge returns the state of an autoscaler of any kind, in the words of the command, and what is wrong: a reason, and what is said of it.
+// Both may be empty: there is no status yet, and nothing is wrong.
+func Judge(object metav1.Object) (state, why string) {
+	var a autoscaler
+	switch o := object.(type) {
+	case *v1alpha1.FederatedHPA:
+		a = ofFederated(o)
+	case *v1alpha1.CronFederatedHPA:
+		a = ofRules(o)
+	case *v1alpha1.MultidimPodAutoscaler:
+		a = ofMultidim(o)
+	}
+	return a.state, a.why
+}
+
 // ofFederated is a FederatedHPA. One that fails in some clusters only is in conflict where others scale these.
 func ofFederated(f *v1alpha1.FederatedHPA) autoscaler {
 	a := autoscaler{kind: v1alpha1.FederatedHPAKind, namespace: f.Namespace, name: f.Name}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { h, table } from "./dom.js";
+import { amount, count, day, many, span, time } from "./format.js";
+import { chart, indexAt, wording } from "./chart.js";
+import { detail, fleet, live, now } from "./source.js";
+import { badge, classOf, worded } from "./state.js";
+
+const leastSpan = 120000; // of the axis of time: a line of a second tells nothing
+
+export function autoscalerPage(id) {
+  const [, namespace, name] = id.split("/");
+  const body = h("div", {}, h("p", { class: "loading" }, "Reading …"));
+  const root = h("div", {}, h("p", { class: "back" }, h("a", { href: "#/autoscalers" }, "Autoscalers")),
+    h("h1", { tabindex: -1 }, h("span", { class: "namespace" }, `${namespace}/`), name), body);
+  const looked = { moment: null, at: () => {} }; // at which moment of the pictures
+  let asked = null, again = null, shown = "";
+
+  async function load() {
+    again = null;
+    if (asked) asked.abort();
+    const mine = (asked = new AbortController());
+    try {
+      const all = await detail(id, mine.signal);
+      if (mine !== asked) return;
+      const text = JSON.stringify({ ...all, now: 0, explanation: "" }); // which also tells how long ago things were
+      if (text === shown && all && all.explanation) body.querySelector("pre").textContent = all.explanation;
+      else draw(all);
+      shown = text;
+    } catch (fault) {
+      if (fault.name !== "AbortError") body.replaceChildren(h("p", { class: "callout" }, `It cannot be read: ${fault.message}`));
+    }
+  }
+
+  function draw(all) {
+    const row = fleet.autoscalers.get(id);
+    if (!all) {
+      body.replaceChildren(row ? h("div", {}, h("p", {}, badge(row.state)), h("p", { class: "callout" }, row.why || "More of it is not in this file."))
+        : h("p", {}, "There is no such autoscaler, or it is not known yet."));
+      return;
+    }
+    const focused = body.contains(document.activeElement) ? document.activeElement.closest("[data-keep]")?.dataset.keep : undefined;
+    const moment = focused === "time" ? looked.moment : null;
+    const open = new Set([...body.querySelectorAll("details[open]")].map((element) => element.dataset.keep));
+    const first = !body.dataset.drawn;
+    body.dataset.drawn = "true";
+    body.replaceChildren(...sections(all, looked));
+    for (const element of body.querySelectorAll("details")) if (!first) element.open = open.has(element.dataset.keep);
+    if (moment !== null) looked.at(moment);
+    const kept = focused && body.querySelector(`[data-keep="${CSS.escape(focused)}"]`);
+    if (kept) (kept.querySelector("summary") || kept).focus({ preventScroll: true });
+  }
+  load();
+  return {
+    root, title: `${namespace}/${name}`, draw: (change) => {
+      if (!live || again) return;
+      if (change.whole || change.autoscalers.some((row) => row.id === id) || change.gone.includes(id)) again = setTimeout(load, 200);
+    },
+    slow: () => live && load(), // Events change without the object
+    end: () => { clearTimeout(again); if (asked) asked.abort(); },
+  };
+}
+
+function sections(all, looked) {
+  return [heading(all), ...pictures(all, looked), clusters(all), sizes(all), comings(all), explanation(all), conditions(all), events(all)].filter(Boolean);
+}
+
+function heading(all) {
+  const cards = all.kind === "CronFederatedHPA" ? [["Next run", all.next ? `in ${span(all.next - all.now)}` : "none", all.next ? day(all.next) : ""]] : [
+    ["Desired", count(all.desired), "replicas"],
+    all.ready !== undefined && ["Ready", count(all.ready), "Pods"],
+    all.max !== undefined && ["Bounds", `${count(all.min)}–${count(all.max)}`, "replicas"],
+    all.clusters.length > 0 && ["Clusters", seen(all.clusters), "seen"],
+    all.sized && ["Sized", all.sized, "Pods have the size"],
+  ].filter(Boolean);
+  return h("div", {}, h("p", { class: "states" }, badge(all.state), h("span", {}, `${all.kind} of ${all.target}`)),
+    all.why && h("p", { class: `callout ${classOf(all.state)}` }, all.why),
+    all.limit && h("p", { class: "limit" }, h("strong", {}, "What limits it: "), all.limit, "."),
+    h("div", { class: "totals" }, cards.map(([title, value, note]) => h("div", { class: "total" },
+      h("p", { class: "name" }, title), h("p", { class: "value" }, value), h("p", { class: "note" }, note)))));
+}
+
+const seen = (all) => {
+  const taking = all.filter((cluster) => cluster.state !== "Excluded");
+  return `${taking.filter((cluster) => cluster.state !== "Unreachable").length}/${taking.length}`;
+};
+
+function pictures(all, looked) {
+  const at = all.series.at || [];
+  if (at.length === 0) return [];
+  const from = Math.min(at[0], all.now - leastSpan);
+  const past = all.now - from;
+  const next = all.coming.filter((run) => run.at && run.at - all.now < Math.max(past / 2, 600000)).slice(0, 5);
+  const to = next.length ? Math.max(...next.map((run) => run.at)) + past / 20 : all.now;
+  const axis = { at, from, to, now: all.now };
+  const marks = [
+    ...all.events.map((event) => ({ at: event.at, class: event.warning ? "warning" : "event", text: `${time(event.at)} ${event.reason}: ${event.note}` })),
+    ...next.map((run) => ({ at: run.at, class: "cron", text: `${time(run.at)} rule ${run.rule} of ${run.from} sets ${run.sets}` })),
+  ];
+  const specs = [{
+    ...axis, title: "Replicas", marks, format: count, least: 1, height: 220,
+    bands: [{ upper: all.series.max, lower: all.series.min.map((n) => n ?? 0), class: "bounds" }],
+    lines: [{ name: "max", values: all.series.max, class: "most" }, { name: "min", values: all.series.min, class: "least" },
+      { name: "desired", values: all.series.desired, class: "desired" }, { name: "ready", values: all.series.ready, class: "ready" }]
+      .filter((line) => line.values.some((value) => value !== null)),
+  }];
+  if (all.series.clusters.length > 0) {
+    specs.push({ ...axis, title: "Replicas by cluster", format: count, least: 1, height: 220,
+      stack: all.series.clusters.map((cluster) => ({ name: cluster.name, values: cluster.replicas })) });
+  }
+  all.series.metrics.forEach((metric, i) => {
+    const unit = (all.metrics[i] || {}).unit;
+    specs.push({ ...axis, title: metric.name, note: "against its target", format: (value) => amount(value, unit), height: 150,
+      lines: [{ name: "target", values: metric.target, class: "most" }, { name: "value", values: metric.value, class: "metric" }] });
+  });
+  return [timeline(all, specs, looked), valuesTable(all, specs)];
+}
+
+// timeline is all pictures and what moves their cursor: a pointer, or the keys of a slider.
+function timeline(all, specs, looked) {
+  const { at, state, limit } = all.series;
+  const said = h("output", { class: "moment" });
+  let charts = [];
+  const words = (i) => `${time(at[i])}: ${worded(state[i])}${limit[i] ? `, limited by ${limit[i]}` : ""}. ${specs.map((spec) => wording(spec, i)).join(", ")}`;
+  const slider = h("input", { type: "range", min: 0, max: at.length - 1, value: at.length - 1, step: 1, "data-keep": "time", "aria-label": "Time",
+    disabled: at.length < 2, oninput: () => point(at[slider.value]) });
+  function point(moment) {
+    const i = moment === null ? at.length - 1 : Math.max(0, indexAt(at, moment));
+    looked.moment = moment;
+    charts.forEach((picture) => picture.point(moment));
+    slider.value = i;
+    slider.setAttribute("aria-valuetext", words(i));
+    said.replaceChildren(moment === null ? "Now" : time(moment), " ", badge(state[i]), limit[i] && h("span", {}, `limited by ${limit[i]}`));
+  }
+  charts = specs.map((spec) => chart({ ...spec, over: point }));
+  looked.at = point;
+  point(null);
+  return h("section", { "aria-labelledby": "past" }, h("div", { class: "row" }, h("h2", { id: "past" }, "Timeline"), said),
+    at.length > 1 && h("label", { class: "slider" }, h("span", {}, "Time"), slider),
+    h("div", { class: "charts" }, charts.map((picture) => picture.root)),
+    specs[0].marks.length > 0 && h("p", { class: "note keys" }, h("span", { class: "dot event" }), "Event", h("span", { class: "dot warning" }), "Warning",
+      h("span", { class: "flag" }), "rule that runs; what they say stands below"));
+}
+
+function valuesTable(all, specs) {
+  const { at, state } = all.series;
+  const last = at.map((_, i) => i).slice(-50).reverse();
+  const parts = specs.flatMap((spec) => [...(spec.lines || []), ...(spec.stack || [])].map((part) => ({ ...part, format: spec.format,
+    name: spec.note ? `${spec.title}, ${part.name}` : part.name })));
+  return h("details", { "data-keep": "values" }, h("summary", {}, "The values of the pictures"),
+    table("Values of the last points, the latest first", [{ name: "Time", head: true, cell: (i) => time(at[i]) }, { name: "State", cell: (i) => worded(state[i]) },
+      ...parts.map((part) => ({ name: part.name, number: true, cell: (i) => (part.values[i] === null || part.values[i] === undefined ? "" : part.format(part.values[i])) }))], last));
+}
+
+const section = (id, title, ...content) => h("section", { "aria-labelledby": id }, h("h2", { id }, title), ...content);
+
+function clusters(all) {
+  if (all.clusters.length === 0) return null;
+  const column = (name, key) => all.clusters.some((cluster) => cluster[key] !== undefined) && { name, number: true, cell: (cluster) => (cluster[key] === undefined ? "" : count(cluster[key])) };
+  const trouble = (state) => ["Unreachable", "Conflict", "Saturated", "ScaledToZero", "Excluded"].indexOf(state) >>> 0;
+  const rows = [...all.clusters].sort((a, b) => trouble(a.state) - trouble(b.state) || (a.name < b.name ? -1 : 1));
+  return section("clusters", "Clusters", table("Clusters that take part", [
+    { name: "Cluster", head: true, cell: (cluster) => cluster.name }, { name: "State", cell: (cluster) => badge(cluster.state) },
+    column("Replicas", "replicas"), column("Assigned", "assigned"), column("Ready", "ready"), column("Min", "min"), column("Max", "max"), column("Wants", "wants"),
+    column("Room", "room"), column("Sized", "sized"), all.clusters.some((cluster) => cluster.age !== undefined) &&
+      { name: "Age of metrics", number: true, cell: (cluster) => (cluster.age === undefined ? "" : `${cluster.age} s`) },
+    { name: "Why", cell: (cluster) => [cluster.reason, cluster.message].filter(Boolean).join(": ") }].filter(Boolean), rows));
+}
+
+function sizes(all) {
+  const of = all.sizes;
+  if (!of) return null;
+  return section("sizes", "Sizes", h("p", {}, `Mode ${of.mode}`, of.since && `; unchanged for ${span(all.now - of.since)}`, of.costPerHour && `; what is saved costs ${of.costPerHour} an hour`),
+    of.containers.length === 0 ? h("p", {}, "Nothing is recommended yet.") : table("Recommended sizes", [
+      { name: "Container", head: true, cell: (line) => line.container }, { name: "Resource", cell: (line) => line.resource },
+      { name: "Recommended", number: true, cell: (line) => line.target }, { name: "By use", number: true, cell: (line) => line.byUse },
+      { name: "Too little below", number: true, cell: (line) => line.lower }, { name: "Waste above", number: true, cell: (line) => line.upper },
+      { name: "Capped by", cell: (line) => line.cappedBy }], of.containers),
+    of.savings.length > 0 && table("Savings", [{ name: "All Pods", head: true, cell: (line) => line.resource },
+      { name: "Request", number: true, cell: (line) => line.requested }, { name: "Would request", number: true, cell: (line) => line.recommended },
+      { name: "Saved", number: true, cell: (line) => line.saved }], of.savings));
+}
+
+function comings(all) {
+  if (all.coming.length === 0) return null;
+  return section("coming", "Rules to come", table("Runs of rules", [
+    { name: "When", head: true, cell: (run) => (run.at ? `${day(run.at)} (in ${span(run.at - all.now)})` : "never") }, { name: "Rule", cell: (run) => run.rule },
+    { name: "Of", cell: (run) => run.from }, { name: "Sets", cell: (run) => run.sets }, { name: "Zone", cell: (run) => run.zone }, { name: "Notes", cell: (run) => run.notes }], all.coming));
+}
+
+function explanation(all) {
+  if (!all.explanation) return null;
+  return section("explanation", "Explanation", h("pre", { tabindex: 0, role: "group", "aria-labelledby": "explanation", "data-keep": "explanation" }, all.explanation));
+}
+
+function conditions(all) {
+  if (all.conditions.length === 0) return null;
+  return section("conditions", "Conditions", table("Conditions", [{ name: "Condition", head: true, cell: (one) => one.type }, { name: "Status", cell: (one) => one.status },
+    { name: "Reason", cell: (one) => one.reason }, { name: "Message", cell: (one) => one.message }, { name: "Since", cell: (one) => one.since && `${span(all.now - one.since)}` }], all.conditions));
+}
+
+function events(all) {
+  return section("events", "Events", all.eventsTrouble && h("p", { class: "callout" }, all.eventsTrouble),
+    all.events.length === 0 ? !all.eventsTrouble && h("p", {}, "There are none.") : table(many(all.events.length, "Event"), [
+      { name: "When", head: true, cell: (event) => `${span(now() - event.at)} ago${event.count > 1 ? `, ${event.count} times` : ""}` },
+      { name: "Type", cell: (event) => (event.warning ? "Warning" : "Normal") }, { name: "Reason", cell: (event) => event.reason }, { name: "Message", cell: (event) => event.note }], all.events));
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"crypto/subtle"
+	"embed"
+	"encoding/json"
+	"io/fs"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"k8s.io/client-go/dynamic"
+)
+
+//go:embed page
+var embedded embed.FS
+
+// pages are what a browser runs.
+func pages() fs.FS {
+	below, err := fs.Sub(embedded, "page")
+	if err != nil {
+		panic("page/ is embedded: " + err.Error())
+	}
+	return below
+}
+
+// site answers a browser. The address has a secret that other users of the machine, and other pages, do not know.
+type site struct {
+	token   string
+	seen    *seen
+	hub     dynamic.Interface
+	streams atomic.Int32
+}
+
+// policy lets a page load and connect to nothing but ours, and lets nothing be made of text but text.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+	"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// headers go with every answer.
+var headers = map[string]string{
+	"Content-Security-Policy":      policy,
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Referrer-Policy":              "no-referrer",
+	"X-Content-Type-Options":       "nosniff",
+	"X-Frame-Options":              "DENY",
+	"Cache-Control":                "no-store",
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for name, value := range headers {
+		w.Header().Set(name, value)
+	}
+	switch {
+	case !local(r.Host):
+		http.Error(w, "This is served to this machine only.", http.StatusForbidden)
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "This can only be read.", http.StatusMethodNotAllowed)
+		return
+	}
+	token, path, below := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 {
+		http.Error(w, "The address is not the one that kubectl fleetscale dashboard printed: each start has another.", http.StatusForbidden)
+		return
+	}
+	switch {
+	case !below: // what a page loads is relative to it
+		http.Redirect(w, r, "/"+s.token+"/", http.StatusFound)
+	case path == "stream":
+		s.stream(w, r)
+	case path == "autoscaler":
+		s.autoscaler(w, r)
+	default:
+		http.StripPrefix("/"+s.token, http.FileServerFS(pages())).ServeHTTP(w, r)
+	}
+}
+
+// local reports whether a browser was led here by the name of this machine, and not by one whose address changed under it.
+func local(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	return name == "127.0.0.1" || name == "localhost" || name == "::1"
+}
+
+func (s *site) autoscaler(w http.ResponseWriter, r *http.Request) {
+	d, found := about(r.Context(), s.seen, s.hub, r.URL.Query().Get("id"))
+	if !found {
+		http.Error(w, "There is no such autoscaler.", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(d) // a browser that is gone needs no answer
+}
+
+// about is the page about one autoscaler, with its Events.
+func about(ctx context.Context, s *seen, hub dynamic.Interface, id string) (d detail, found bool) {
+	k, found := s.about(id)
+	if !found {
+		return d, false
+	}
+	d = detailOf(k)
+	d.Events, d.EventsTrouble = eventsOf(ctx, hub, k.Object)
+	return d, true
+}
