@@ -149,7 +149,7 @@ var neighbours = map[string][]string{
 
 // decisions are the files in which the modes of the FederatedHPA controller decide: as pure as rings 0 and 1.
 var decisions = map[string][]string{
-	"pkg/controllers/federatedhpa/central": {"decide.go", "division.go", "explain.go", "situation.go",
+	"pkg/controllers/federatedhpa/central": {"decide.go", "division.go", "explain.go", "recorded.go", "situation.go",
 		"stabilization.go", "status.go"},
 	"pkg/controllers/federatedhpa/distributed": {"autoscalers.go", "changes.go", "conditions.go", "creation.go", "decide.go",
 		"explain.go",
