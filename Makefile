@@ -148,8 +148,8 @@ test-full: need-go ## Run everything in its long form, part by part; PARTS="unit
 full-unit:
 	$(GO) test $(RACE) -count 1 -timeout 1h ./...
 
-# What members may send is decoded by these; FUZZTIME is for each of them.
-FUZZED   ?= $(addprefix pkg/members/,usage relay mirror)
+# What members may send, and files of records, is decoded by these; FUZZTIME is for each of them.
+FUZZED   ?= $(addprefix pkg/members/,usage relay mirror) pkg/recording
 FUZZTIME ?= 20s
 
 full-fuzz:

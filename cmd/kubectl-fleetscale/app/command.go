@@ -39,5 +39,6 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.AddCommand(newExplainCommand(caller))
 	root.AddCommand(newWhatIfCommand(caller))
 	root.AddCommand(newDoctorCommand(caller))
+	root.AddCommand(newRecordCommand(caller), newReplayCommand(caller))
 	return root
 }
