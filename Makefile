@@ -132,7 +132,7 @@ test-karmada: need-go ## Run our programs on a real Karmada control plane; build
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership doctor dashboard restricted podsizes capacity lab node karmadahub e2e hostile fuzz
+PARTS  ?= unit records dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership doctor dashboard restricted podsizes capacity lab node karmadahub e2e hostile fuzz
 UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full
@@ -148,8 +148,12 @@ test-full: need-go ## Run everything in its long form, part by part; PARTS="unit
 full-unit:
 	$(GO) test $(RACE) -count 1 -timeout 1h ./...
 
-# What members may send is decoded by these; FUZZTIME is for each of them.
-FUZZED   ?= $(addprefix pkg/members/,usage relay mirror)
+# A million decisions, without the race detector.
+full-records:
+	$(GO) test -run RecordsAreDecided -count 1 -timeout 1h ./pkg/recording
+
+# What members may send, and files of records, is decoded by these; FUZZTIME is for each of them.
+FUZZED   ?= $(addprefix pkg/members/,usage relay mirror) pkg/recording
 FUZZTIME ?= 20s
 
 full-fuzz:

@@ -21,6 +21,7 @@
 //	               doctor          what is wrong with a fleet, and how to repair it
 //	               lint            what the webhook would say of manifests, without a cluster
 //	               pause           an autoscaler stops for a while, or does not scale in
+//	               replaying       recorded decisions, made again by another spec
 //	               status          the members and autoscalers of a fleet
 //	               takeover        the hub's metrics APIs lead to the adapter, and back
 //	               top             what Pods and nodes use, by clusters
@@ -48,6 +49,7 @@
 //	               placement       in which clusters others place a workload
 //	               served          whether it serves our schema
 //	               webhooks        whether webhooks of Karmada are asked about our kinds
+//	             pkg/recording/recordstore  records of decisions, in memory or in files
 //	             pkg/registration/watcher  its objects that register members, kept by watches
 //	             pkg/claims/index  its autoscalers by what they scale
 //	             pkg/certs         how certificates come to be
@@ -60,6 +62,8 @@
 //	             pkg/controllers/restore    objects that have lost fields to another schema, and get them back
 //	1 decisions  pkg/replicas      how many replicas
 //	             pkg/explanation   why so many replicas, as it is stored, printed and decided again
+//	             pkg/recording     what decisions were told, so that they can be made again
+//	             pkg/replay        what they would have been by another spec
 //	             pkg/goals         the FederatedHPA that a MultidimPodAutoscaler owns, and what Pods reserve for it
 //	             pkg/assignment    which of them where
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is

@@ -35,7 +35,7 @@ func Again(object *v1alpha1.FederatedHPA, before *v1alpha1.FederatedHPASpec) (*v
 	if e == nil {
 		return nil, nil, errors.New("status.explanation is not there: the controller writes it with its next decision in central mode")
 	}
-	if field := ignored(&object.Spec, before); field != "" {
+	if field := Ignored(&object.Spec, before); field != "" {
 		return nil, nil, fmt.Errorf("spec.%s: what the decision would be by another one is not known; minReplicas, maxReplicas, behavior and "+
 			"targets of metrics can be changed", field)
 	}
@@ -207,15 +207,12 @@ func metricsAgain(e *v1alpha1.DecisionExplanation, now, before *autoscalingv2.Ho
 	if basis := replicas.Basis(e.Basis); basis != replicas.BasisMetrics && basis != replicas.BasisNothing {
 		return nil, fmt.Errorf("the decision was made without metrics (%s), so that what they would ask for is not known", basis)
 	}
-	if len(now.Metrics) > len(before.Metrics) {
-		return nil, fmt.Errorf("spec.metrics: what a metric that was not asked would say is not known")
+	if err := SameMetrics(now.Metrics, before.Metrics); err != nil {
+		return nil, err
 	}
 	all := make([]replicas.Metric, len(now.Metrics))
 	for i := range now.Metrics {
 		field := fmt.Sprintf("spec.metrics[%d]", i)
-		if !sameSource(&now.Metrics[i], &before.Metrics[i]) {
-			return nil, fmt.Errorf("%s: what another metric would say is not known; only its target can be changed", field)
-		}
 		at := indexOf(e, int32(i))
 		if at < 0 {
 			return nil, fmt.Errorf("%s: the explanation left it out, as it has no room for all metrics", field)
@@ -303,6 +300,19 @@ func ruleOf(spec *autoscalingv2.MetricSpec) (rule replicas.Rule, percent int64) 
 		return replicas.RuleUtilization, int64(*target.AverageUtilization)
 	}
 	return replicas.RuleAverage, 0
+}
+
+// SameMetrics returns why what the metrics would say is not known, for who knows what those before said.
+func SameMetrics(now, before []autoscalingv2.MetricSpec) error {
+	if len(now) > len(before) {
+		return errors.New("spec.metrics: what a metric that was not asked would say is not known")
+	}
+	for i := range now {
+		if !sameSource(&now[i], &before[i]) {
+			return fmt.Errorf("spec.metrics[%d]: what another metric would say is not known; only its target can be changed", i)
+		}
+	}
+	return nil
 }
 
 // sameSource compares metrics but for their targets.

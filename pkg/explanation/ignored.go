@@ -11,8 +11,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// ignored returns the first field, below spec, that differs and that the sums of an explanation tell nothing about; "": there is none.
-func ignored(now, before *v1alpha1.FederatedHPASpec) string {
+// Ignored returns the first field, below spec, that differs and that the sums of an explanation tell nothing about; "": there is none.
+func Ignored(now, before *v1alpha1.FederatedHPASpec) string {
 	return differing(unknown(now), unknown(before))
 }
 

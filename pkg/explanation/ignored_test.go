@@ -30,7 +30,7 @@ func TestIgnored(t *testing.T) {
 			if slices.Contains(changeable, name) {
 				want = ""
 			}
-			if got := ignored(now, &v1alpha1.FederatedHPASpec{}); got != want {
+			if got := Ignored(now, &v1alpha1.FederatedHPASpec{}); got != want {
 				t.Errorf("spec.%s is another: %q is named, want %q", name, got, want)
 			}
 		}

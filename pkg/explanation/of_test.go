@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/replicas/replicastest"
 )
 
 // Whatever is decided, and however long its names are, its explanation has at most 8 KiB, and names the metric that asks for most.
@@ -22,7 +23,7 @@ func FuzzBound(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		q := randomQuestion(r)
 		for range r.IntN(30) {
-			randomMetric(r, &q)
+			replicastest.AddMetric(r, &q)
 		}
 		for i := range q.Spec.Metrics {
 			if m := q.Spec.Metrics[i].External; m != nil {

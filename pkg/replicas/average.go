@@ -14,14 +14,14 @@ func (v *view) average(target int64, n need, m *Metric) (measured, error) {
 	a := average{target: target}
 	var err error
 	if a.groups, err = v.group(n, m, nil); err != nil {
-		return measured{groups: a.groups}, err
+		return unusable(a.groups, err)
 	}
 	a.used = a.groups.used
 	a.used.addSum(a.groups.strangersUsed)
 	b := balance{a.groups, v.tolerance(), v.told(), target, func(f filled) (int64, error) { return a.mean(f), nil }}
 	w, err := b.weigh()
 	got := measured{replicas: w.replicas, value: a.mean(filled{}), groups: a.groups}
-	got.working = v.worked(RuleAverage, target, w, a.groups.told())
+	got.working = v.worked(RuleAverage, target, w, a.groups.told(nil))
 	return got, err
 }
 

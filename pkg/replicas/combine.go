@@ -75,7 +75,7 @@ func (c *combined) err(metrics int) error {
 func (p *proposal) explain() Proposal {
 	e := Proposal{Metric: p.name, Replicas: p.replicas, Pods: p.groups.clusters, Working: p.working}
 	if p.fault != nil {
-		return Proposal{Err: p.fault.outer, Pods: e.Pods}
+		return Proposal{Err: p.fault.outer, Pods: e.Pods, Working: Working{Told: p.working.Told}}
 	}
 	return e
 }

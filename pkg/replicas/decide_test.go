@@ -187,14 +187,12 @@ func TestNeedsMetrics(t *testing.T) {
 func TestExplanation(t *testing.T) {
 	q := ask(10, cluster("west", 5, silent, assigned(6)), cluster("east", 5, assigned(7))).use("east", 300)
 	q.Clusters[1].Pods[0].Terminating = true
+	pods := []PodCount{{Cluster: "east", Ignored: 1, Unready: 3, Counted: 4, Used: 6000, Requests: 2000}, {Cluster: "west", Missing: 6}}
 	want := Explanation{
-		Metrics: []Proposal{{Metric: "cpu resource utilization (percentage of request)", Replicas: 24, Pods: []PodCount{
-			{Cluster: "east", Ignored: 1, Unready: 3, Counted: 4, Used: 6000, Requests: 2000},
-			{Cluster: "west", Missing: 6},
-		}, Working: Working{
+		Metrics: []Proposal{{Metric: "cpu resource utilization (percentage of request)", Replicas: 24, Pods: pods, Working: Working{
 			Rule: RuleUtilization, Target: 50, ToleranceDown: 0.1, ToleranceUp: 0.1, Replicas: 10, Asks: 24, Outcome: OutcomeScaled,
 			Value: 300, Second: 92, Refilled: true, Idle: true, Unready: true, Entries: 13,
-			Told: Told{Sums: Sums{
+			Told: Told{Clusters: pods, Sums: Sums{
 				Ignored: 1, Unready: 3, Missing: 6, Counted: 4, Used: 6000, Requests: 2000, UnreadyRequests: 1500, MissingRequests: 3000,
 				Busy: 3000, ByRequest: []Requested{{Request: 500, Pods: 6}},
 			}},

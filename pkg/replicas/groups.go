@@ -61,7 +61,7 @@ type seen struct {
 // group classifies every Pod and passes each to visit, if there is one.
 func (v *view) group(n need, m *Metric, visit func(seen)) (groups, error) {
 	if m.Told != nil {
-		return m.Told.groups(), nil
+		return m.Told.groups(), m.Told.Err
 	}
 	g, one := groups{clusters: make([]PodCount, 0, len(v.members))}, &groups{}
 	for i := range v.members {
@@ -80,6 +80,11 @@ func (v *view) group(n need, m *Metric, visit func(seen)) (groups, error) {
 		return g, errors.New("did not receive metrics for targeted pods (pods might be unready)")
 	}
 	return g, nil
+}
+
+// unusable is what a metric comes to whose Pods cannot be used.
+func unusable(g groups, err error) (measured, error) {
+	return measured{groups: g, working: Working{Told: g.told(err)}}, err
 }
 
 var errNoPods = errors.New("no pods returned by selector while calculating replica count")

@@ -41,7 +41,9 @@ func (v *view) externalValue(source *autoscalingv2.ExternalMetricSource, m *Metr
 		got, err = v.scaled(total(m.values()), source.Target.Value.MilliValue(), m)
 	}
 	if err != nil {
-		return invalid(ReasonFailedGetExternalMetric, err, fmt.Sprintf("%s: failed to get external metric %s", prefix, source.Metric.Name))
+		p := invalid(ReasonFailedGetExternalMetric, err, fmt.Sprintf("%s: failed to get external metric %s", prefix, source.Metric.Name))
+		p.measured = got
+		return p
 	}
 	return externalProposal(source, got, autoscalingv2.MetricValueStatus{Value: amount("", got.value)})
 }

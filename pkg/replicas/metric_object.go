@@ -32,7 +32,9 @@ func (v *view) objectValue(source *autoscalingv2.ObjectMetricSource, m *Metric) 
 		got, err = v.scaled(value, source.Target.Value.MilliValue(), m)
 	}
 	if err != nil {
-		return invalid(ReasonFailedGetObjectMetric, err, "failed to get object metric value")
+		p := invalid(ReasonFailedGetObjectMetric, err, "failed to get object metric value")
+		p.measured = got
+		return p
 	}
 	return objectProposal(source, got, fmt.Sprintf("%s metric %s", source.DescribedObject.Kind, source.Metric.Name),
 		autoscalingv2.MetricValueStatus{Value: amount("", got.value)})
@@ -56,7 +58,7 @@ func (v *view) valueOf(source *autoscalingv2.ObjectMetricSource, m *Metric) (int
 		return m.Told.Value, nil
 	}
 	if err == nil && len(m.Values) != 1 {
-		err = fmt.Errorf("the answer has %d values, and not one", len(m.Values))
+		err = errValues(m)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("unable to get metric %s on %s %s/%s: %w", source.Metric.Name, source.DescribedObject.Kind,

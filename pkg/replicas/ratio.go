@@ -15,7 +15,7 @@ import (
 func (v *view) scaled(value, target int64, m *Metric) (measured, error) {
 	ratio := float64(value) / float64(target)
 	ready, err := v.readyFor(m)
-	told := Told{Value: value, Ready: ready, ReadyUnknown: err != nil}
+	told := Told{Err: err, Value: value, Ready: ready, ReadyUnknown: err != nil}
 	got := measured{value: value}
 	w := weighed{value: value, entries: int(ready), outcome: OutcomeScaled}
 	switch {
@@ -24,7 +24,7 @@ func (v *view) scaled(value, target int64, m *Metric) (measured, error) {
 	case v.tolerance().within(ratio):
 		w.replicas, w.outcome = v.told(), OutcomeTolerated
 	case err != nil:
-		return measured{}, fmt.Errorf("unable to calculate ready pods: %w", err)
+		return measured{working: Working{Told: told}}, fmt.Errorf("unable to calculate ready pods: %w", err)
 	default:
 		w.replicas = ceil32(ratio * float64(ready))
 		if ratio < 1 && len(v.dark) > 0 && w.replicas > v.told() { // more Pods than replicas prove nothing if the value may be incomplete
@@ -40,6 +40,8 @@ func (v *view) readyFor(m *Metric) (int64, error) {
 	switch {
 	case m.Told == nil:
 		return v.readyPods()
+	case m.Told.Err != nil:
+		return 0, m.Told.Err
 	case m.Told.ReadyUnknown:
 		return 0, errors.New("no Ready Pod was known")
 	}

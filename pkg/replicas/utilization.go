@@ -16,19 +16,19 @@ func (v *view) utilize(target int32, n need, m *Metric) (measured, error) {
 	u := utilization{target: target}
 	var err error
 	if u.groups, err = v.group(n, m, func(s seen) { u.visit(v, n, s) }); err != nil {
-		return measured{}, err
+		return unusable(u.groups, err)
 	}
 	if u.fault != nil {
-		return measured{groups: u.groups}, u.fault
+		return unusable(u.groups, u.fault)
 	}
 	b := balance{u.groups, v.tolerance(), v.told(), int64(target), u.value}
 	w, err := b.weigh()
 	if err != nil {
-		return measured{groups: u.groups}, err
+		return unusable(u.groups, err)
 	}
 	return measured{
 		replicas: w.replicas, percent: int32(w.value), value: u.groups.used.over(u.groups.counted), groups: u.groups,
-		working: v.worked(RuleUtilization, int64(target), w, u.groups.told()),
+		working: v.worked(RuleUtilization, int64(target), w, u.groups.told(nil)),
 	}, nil
 }
 

@@ -53,8 +53,11 @@ type Working struct {
 
 // Told is what a decision uses of the answer to a metric, and of the Pods: with it in their place the decision can be made again.
 type Told struct {
-	// Sums are of metrics of Pods.
-	Sums Sums
+	// Err is why the Pods cannot be used: none is known, none was measured, or one lacks a request.
+	Err error
+	// Sums are of metrics of Pods, and Clusters how those of each counted.
+	Sums     Sums
+	Clusters []PodCount
 	// Value is that of an Object or External metric, in milli.
 	Value int64
 	// Ready are the Ready Pods; ReadyUnknown: they could not be counted. Only of [RuleRatio].
@@ -144,7 +147,8 @@ func (v *view) worked(rule Rule, target int64, w weighed, told Told) Working {
 	}
 }
 
-func (g *groups) told() Told {
+// told is what a metric of these Pods was told.
+func (g *groups) told(err error) Told {
 	s := Sums{
 		Ignored: g.ignored, Unready: g.unready, Missing: g.missing, Counted: g.counted, Strangers: g.strangers,
 		Used: g.used.toInt64(), StrangersUsed: g.strangersUsed.toInt64(),
@@ -154,7 +158,7 @@ func (g *groups) told() Told {
 	if n := g.byRequestLen; n > 0 && n <= mostRequests {
 		s.ByRequest = append([]Requested(nil), g.byRequest[:n]...)
 	}
-	return Told{Sums: s}
+	return Told{Err: err, Sums: s, Clusters: g.clusters}
 }
 
 // groups are those of which t was told.
@@ -162,7 +166,7 @@ func (t *Told) groups() groups {
 	s := &t.Sums
 	g := groups{
 		ignored: s.Ignored, unready: s.Unready, missing: s.Missing, counted: s.Counted, strangers: s.Strangers,
-		used: widen(s.Used), strangersUsed: widen(s.StrangersUsed), busy: widen(s.Busy),
+		used: widen(s.Used), strangersUsed: widen(s.StrangersUsed), busy: widen(s.Busy), clusters: t.Clusters,
 	}
 	g.requests[counted], g.requests[unready], g.requests[missing] = widen(s.Requests), widen(s.UnreadyRequests), widen(s.MissingRequests)
 	for _, r := range s.ByRequest {

@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/fleetscale/fleetscale/pkg/fleet"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // A decision made again of what an earlier one was told is the same, in every number.
@@ -21,20 +22,43 @@ func FuzzTold(f *testing.F) {
 			q = hidden(r, q)
 		}
 		want := Decide(q)
-		if want.Err != nil {
+		retold := want.Retold(&q)
+		same(t, "decision", want, Decide(retold), ignoringPlan)
+		spec := *q.Spec.DeepCopy()
+		retarget(r, &spec.Metrics[0])
+		m, err := retold.Metrics[0].Retarget(&spec.Metrics[0], &q.Spec.Metrics[0])
+		if err != nil {
+			if retold.Metrics[0].Told.Err == nil {
+				t.Error(err)
+			}
 			return
 		}
-		again := q
-		again.Clusters = nil
-		for _, u := range want.Explanation.Unseen {
-			again.Clusters = append(again.Clusters, Cluster{Name: u.Cluster, Silent: silenceOf(u)})
+		q.Spec, retold.Spec, retold.Metrics[0] = spec, spec, m
+		got, want := Decide(retold), Decide(q)
+		if m.Told != nil && spec.Metrics[0].Resource != nil && spec.Metrics[0].Resource.Target.AverageValue != nil {
+			for i := range got.Explanation.Metrics { // sums of utilizations say more
+				got.Explanation.Metrics[i], want.Explanation.Metrics[i] = Proposal{}, Proposal{}
+			}
 		}
-		again.Metrics = []Metric{{Told: &want.Explanation.Metrics[0].Working.Told}}
-		got := Decide(again)
-		got.Explanation.Metrics[0].Pods, want.Explanation.Metrics[0].Pods = nil, nil
-		same(t, "explanation", want.Explanation, got.Explanation)
-		same(t, "replicas", want.Replicas, got.Replicas)
+		same(t, "decision by another target", want, got, ignoringPlan)
 	})
+}
+
+// retarget gives a metric another target, of a kind that its sums tell.
+func retarget(r *rand.Rand, m *autoscalingv2.MetricSpec) {
+	milli := resource.NewMilliQuantity(r.Int64N(3000)+1, resource.DecimalSI)
+	switch {
+	case m.Resource != nil && r.IntN(4) == 0:
+		m.Resource.Target = autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: milli}
+	case m.Resource != nil:
+		m.Resource.Target.AverageUtilization = new(r.Int32N(200) + 1)
+	case m.Pods != nil:
+		m.Pods.Target.AverageValue = milli
+	case m.External.Target.Value != nil:
+		m.External.Target.Value = milli
+	default:
+		m.External.Target.AverageValue = milli
+	}
 }
 
 func TestBusyAt(t *testing.T) {
@@ -50,5 +74,3 @@ func TestBusyAt(t *testing.T) {
 	_, known := (&Sums{Missing: 5}).BusyAt(50)
 	same(t, "known of Pods that all differ", false, known)
 }
-
-func silenceOf(u Unseen) *fleet.Silence { return &fleet.Silence{Reason: u.Reason} }

@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/hub/webhooks"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordstore"
 )
 
 // Metrics are all that the program tells of itself: docs/metrics-reference.md is written from them.
@@ -30,6 +31,7 @@ type Metrics struct {
 	schema      *served.Metrics
 	losses      *served.Losses
 	webhooks    *webhooks.Metrics
+	records     *recordstore.Metrics
 	members     *member.Metrics
 }
 
@@ -47,6 +49,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		schema:      served.NewMetrics(reg),
 		losses:      served.NewLosses(reg),
 		webhooks:    webhooks.NewMetrics(reg),
+		records:     recordstore.NewMetrics(reg),
 		members:     member.NewMetrics(reg),
 	}
 }

@@ -37,6 +37,7 @@ type Options struct {
 	Cron               CronOptions
 	Multidim           MultidimOptions
 	Observing          ObserveOptions
+	Records            RecordOptions
 	Serving            ServingOptions
 	Logging            *logs.Options
 }
@@ -111,7 +112,7 @@ func NewOptions() *Options {
 			},
 		},
 		Cron:     CronOptions{TimeZone: cmp.Or(os.Getenv("TZ"), "UTC"), Syncs: 10},
-		Multidim: newMultidimOptions(), Observing: ObserveOptions{BindAddress: "127.0.0.1:8082"},
+		Multidim: newMultidimOptions(), Observing: ObserveOptions{BindAddress: "127.0.0.1:8082"}, Records: newRecordOptions(),
 		Serving: ServingOptions{MetricsBindAddress: ":8443", MetricsPerObject: 1000, HealthProbesBindAddress: ":8081", ProfilingBindAddress: "0"},
 		Logging: logs.NewOptions(),
 	}
@@ -134,6 +135,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Cron.addFlags(&sets)
 	o.Multidim.addFlags(&sets)
 	o.Observing.addFlags(&sets)
+	o.Records.addFlags(&sets)
 	o.Serving.addFlags(&sets)
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
 	return sets
@@ -233,6 +235,7 @@ func (o *Options) Validate() error {
 		o.Autoscale.validate(),
 		o.Multidim.validate(),
 		o.Observing.validate(),
+		o.Records.validate(),
 	)
 }
 

@@ -40,5 +40,6 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	root.AddCommand(newWhatIfCommand(caller))
 	root.AddCommand(newDoctorCommand(caller))
 	root.AddCommand(newDashboardCommand(caller))
+	root.AddCommand(newRecordCommand(caller), newReplayCommand(caller))
 	return root
 }

@@ -74,6 +74,7 @@ type world struct {
 	told   []string                        // Events, as "Reason: message"
 	wrote  []string                        // what members were told, in order
 
+	records  records
 	other    otherMode
 	registry *prometheus.Registry
 	program  *Reconciler
@@ -134,6 +135,7 @@ func (w *world) restart() {
 				StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second,
 			},
 			Metrics: central.NewMetrics(w.registry),
+			Records: &w.records,
 		}),
 	})
 }

@@ -83,7 +83,7 @@ func compare(f *v1alpha1.FederatedHPA, settings []string) (*comparison, error) {
 			"within its --sync-period", f.Namespace, f.Name)
 	}
 	v1alpha1.DefaultFederatedHPA(f)
-	changed, err := with(f, settings)
+	changed, err := plugin.WithSettings(f, settings)
 	if err != nil {
 		return nil, err
 	}

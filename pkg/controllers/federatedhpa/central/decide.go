@@ -12,6 +12,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -22,6 +23,8 @@ type plan struct {
 	replicas.Decision
 	// division is nil where the hub is told.
 	division *division
+	// recorded is the record of the decision; nil: none is made.
+	recorded *recording.Record
 }
 
 // decide answers a situation.

@@ -24,6 +24,9 @@ const action = "Autoscale"
 // record reports what was decided and done: Events, and the status if it tells more than the one stored.
 func (m *Mode) record(ctx context.Context, o *outcome, memory *Memory) error {
 	status := o.status()
+	if o.recorded != nil {
+		m.Records.Record(o.finish(&status))
+	}
 	m.Recorder.Tell(o.Object, o.news(&status), action)
 	klog.FromContext(ctx).V(2).Info("Decided", "replicas", o.scale.Replicas, "desired", o.Replicas, "metric", o.Explanation.Metric,
 		"recommended", o.Explanation.Recommended, "held", o.Explanation.Held, "unseen", o.Explanation.Unseen)

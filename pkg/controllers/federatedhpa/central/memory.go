@@ -31,6 +31,19 @@ type Memory struct {
 	unseen    []replicas.Unseen
 	counted   bool
 	explained explanation.Memory
+	// recorded is the spec in records, of which there is one for each generation.
+	recorded struct {
+		generation int64
+		spec       *v1alpha1.FederatedHPASpec
+	}
+}
+
+// specOf returns the spec for a record, which outlives the object.
+func (m *Memory) specOf(object *v1alpha1.FederatedHPA) *v1alpha1.FederatedHPASpec {
+	if r := &m.recorded; r.spec == nil || r.generation != object.Generation {
+		r.spec, r.generation = object.Spec.DeepCopy(), object.Generation
+	}
+	return m.recorded.spec
 }
 
 // recall returns the state of an object whose workload has so many replicas.

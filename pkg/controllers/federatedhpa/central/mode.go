@@ -15,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -34,6 +35,13 @@ type Options struct {
 	PropagationGrace time.Duration
 	Decision         replicas.Options
 	Metrics          *Metrics
+	// Records is handed the record of each decision; nil: none is made.
+	Records Records
+}
+
+// Records keeps records, which no longer change. Nobody waits for it.
+type Records interface {
+	Record(r *recording.Record)
 }
 
 // Asker asks the hub for one metric.
@@ -65,7 +73,11 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	if in.undone.Reason != "" {
 		return m.Recorder.Refuse(ctx, object, in.undone.Reason, in.undone.Message, action, in.Now)
 	}
-	outcome := m.apply(ctx, decide(in))
+	plan := decide(in)
+	if m.Records != nil {
+		plan.recorded = plan.record(memory.specOf(object)) // before the clusters' scales are written, of which it is made
+	}
+	outcome := m.apply(ctx, plan)
 	memory.keep(&outcome)
 	err := m.record(ctx, &outcome, memory)
 	m.Metrics.reconciled(&outcome, memory, err, m.Fleet.Clock.Since(started))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package explain
+package plugin
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// with returns the object with fields of its spec set, as admission would let it be stored.
-func with(object *v1alpha1.FederatedHPA, settings []string) (*v1alpha1.FederatedHPA, error) {
+// WithSettings returns the object with fields of its spec set, FIELD=VALUE each, as admission would let it be stored.
+func WithSettings(object *v1alpha1.FederatedHPA, settings []string) (*v1alpha1.FederatedHPA, error) {
 	tree, err := treeOf(object.Spec)
 	if err != nil {
 		return nil, err

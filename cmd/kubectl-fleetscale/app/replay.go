@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/fleetscale/fleetscale/pkg/plugin"
+	"github.com/fleetscale/fleetscale/pkg/plugin/replaying"
+)
+
+// usualCutOff is from which use of their requests Pods are taken to be at their limit.
+const usualCutOff = 95
+
+func newRecordCommand(caller *plugin.Caller) *cobra.Command {
+	o := replaying.RecordOptions{}
+	cmd := &cobra.Command{
+		Use:   "record [fhpa/NAME] --from ADDRESS --file FILE",
+		Short: "Write the record of decisions to a file",
+		Long: `Write the record of decisions to a file: what each decision of a FederatedHPA in central mode was told, for replay.
+
+The controller-manager keeps it, in memory or in --record-dir, and serves it at --record-bind-address, a loopback address: who may run
+kubectl port-forward to its Pods can read it. Ask the replica that is the leader. Without a name the record of all FederatedHPAs is
+written. Files of --record-dir are such records, too.`,
+		Example: `  kubectl -n fleetscale-system port-forward deploy/controller-manager 8083 &
+
+  # What was decided of cart in the last week.
+  kubectl fleetscale record fhpa/cart -n shop --from http://127.0.0.1:8083 --since 168h --file cart.fsr`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Words = args
+			return replaying.Record(cmd.Context(), caller, o)
+		},
+	}
+	fs := cmd.Flags()
+	addFrom(cmd, &o.From)
+	fs.StringVarP(&o.File, "file", "f", "-", "File to write. -: the standard output.")
+	fs.DurationVar(&o.Since, "since", 0, "How far back to go. 0: as far as there is a record.")
+	return cmd
+}
+
+func newReplayCommand(caller *plugin.Caller) *cobra.Command {
+	o := replaying.Options{}
+	cmd := &cobra.Command{
+		Use:   "replay (FILE | - | fhpa/NAME --from ADDRESS) [--set FIELD=VALUE]",
+		Short: "Show what recorded decisions would have been by another spec",
+		Long: `Show what the recorded decisions of a FederatedHPA would have been by another spec, beside what they were.
+
+All decisions are made again by the rules of the controller-manager: first by the spec that they were made by, to see that they come out
+as they were, and then by the other one. Bounds, targets, tolerances, policies and windows can be set. Nothing is written.
+
+The load is taken to be what it was, and to be spread evenly over the Pods that there would have been, which are Ready at once. Where
+the load is not known, that is said: Pods that use all that they may hide what they would use.
+
+With --sweep several targets of a metric are tried, and the one is advised that takes the fewest Pod-hours.`,
+		Example: `  # What would a higher target have saved?
+  kubectl fleetscale replay cart.fsr --set 'spec.metrics[0].resource.target.averageUtilization=70' --set spec.maxReplicas=40
+
+  # Which target would do, if Pods may use more than 90 % of their requests for 1 % of the time?
+  kubectl fleetscale replay cart.fsr --sweep 40:80:5 --above 90 --within 1
+
+  # From the controller-manager itself, for programs
+  kubectl fleetscale replay fhpa/cart -n shop --from http://127.0.0.1:8083 --set spec.maxReplicas=40 -o json`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Words = args
+			return replaying.Replay(cmd.Context(), caller, o)
+		},
+	}
+	fs := cmd.Flags()
+	addFrom(cmd, &o.From)
+	fs.StringVar(&o.Object, "fhpa", "", "NAMESPACE/NAME of the FederatedHPA, in a file that has several.")
+	fs.DurationVar(&o.Since, "since", 0, "How far back to go. 0: as far as there is a record.")
+	fs.StringArrayVar(&o.Set, "set", nil, "A field of the spec and its value: spec.maxReplicas=20. Can be given several times.")
+	fs.Int64Var(&o.Above, "above", 0, "The bound, in percent, of the use above which time is counted. It is of what Pods request, and where no "+
+		"target is a utilization, of the target as it was. 0: 90, and 120 of a target.")
+	fs.Int64Var(&o.CutOff, "cut-off", usualCutOff, "From which use of their requests, in percent, Pods are taken to use all that they may, so "+
+		"that the load is not known. 0: never.")
+	fs.StringVar(&o.Sweep.Targets, "sweep", "", "Targets to try, FROM:TO:STEP: in percent, or for other targets amounts such as 100m:300m:50m.")
+	fs.IntVar(&o.Sweep.Metric, "sweep-metric", 0, "Index in spec.metrics of the metric whose targets --sweep tries.")
+	fs.Float64Var(&o.Sweep.Within, "within", 1, "For how much of the time, in percent, the use may be above the bound with the target that "+
+		"--sweep advises.")
+	fs.Float64Var(&o.Sweep.Headroom, "headroom", 20, "By how many percent the maxReplicas that --sweep advises are to be more than what was "+
+		"asked for.")
+	fs.StringVarP(&o.Format, "output", "o", "text", "Output format: text, json.")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// addFrom adds --from of what reads records.
+func addFrom(cmd *cobra.Command, from *string) {
+	cmd.Flags().StringVar(from, "from", "", "Address at which a controller-manager with --record-bind-address serves its record, such as "+
+		"http://127.0.0.1:8083 with kubectl port-forward.")
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package replaying is the commands record and replay: the record of decisions as a file, and what its decisions would have been by
+// another spec.
+//
+//	fetch.go   the record, from a controller-manager
+//	load.go    the records of one object, from a file
+//	replay.go  the command
+//	text.go    its result for people, plot.go the curves of it
+//	sweep.go   several targets
+package replaying

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replaying
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/plugin"
+	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/replay"
+)
+
+// Options are those of `replay`.
+type Options struct {
+	// Words are a file, - for In, or TYPE/NAME with From.
+	Words []string
+	From  string
+	// Object is NAMESPACE/NAME of one in the file.
+	Object string
+	Since  time.Duration
+	// Set are fields of the spec and their values: FIELD=VALUE.
+	Set []string
+	// Above is the bound of the use, in percent, 0: the usual; CutOff is from which use of the requests Pods are at their limit.
+	Above, CutOff int64
+	Sweep         SweepOptions
+	// Format is text or json.
+	Format string
+}
+
+// The usual bounds of the use, in percent: of what Pods request, and of a target.
+const usualOfRequests, usualOfTarget = 90, 120
+
+// Replay prints what recorded decisions would have been by another spec, beside what they were.
+func Replay(ctx context.Context, caller *plugin.Caller, o Options) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	l, err := o.load(ctx, caller)
+	if err != nil {
+		return err
+	}
+	run := replay.Options{CutOff: o.CutOff}
+	if len(o.Set) > 0 {
+		run.Change = o.change(l)
+	}
+	if o.Sweep.Targets != "" {
+		return o.sweep(caller.Out, l, run)
+	}
+	result, err := replay.Run(l.records, run)
+	if err != nil {
+		return fmt.Errorf("FederatedHPA %s/%s: %w", l.Namespace, l.Name, err)
+	}
+	return o.print(caller.Out, newReport(l, result, o.Above, len(o.Set) > 0))
+}
+
+func (o *Options) validate() error {
+	switch {
+	case o.Format != "text" && o.Format != "json":
+		return fmt.Errorf("--output: there is no format %q; give one of text, json", o.Format)
+	case o.Above < 0 || o.CutOff < 0:
+		return errors.New("--above and --cut-off: must be 0 or more")
+	case o.Since < 0:
+		return errors.New("--since: must be 0 or more")
+	}
+	return o.Sweep.validate()
+}
+
+func (o *Options) load(ctx context.Context, caller *plugin.Caller) (*loaded, error) {
+	var object recording.Object
+	since := time.Time{}
+	if o.Since > 0 {
+		since = time.Now().Add(-o.Since)
+	}
+	if o.From != "" {
+		object, err := named(caller, o.Words)
+		if err != nil {
+			return nil, err
+		}
+		body, err := fetch(ctx, o.From, object, o.Since)
+		if err != nil {
+			return nil, err
+		}
+		defer body.Close()
+		return load(body, object, since)
+	}
+	if o.Object != "" {
+		namespace, name, found := strings.Cut(o.Object, "/")
+		if object = (recording.Object{Namespace: namespace, Name: name}); !found || namespace == "" || name == "" {
+			return nil, fmt.Errorf("--fhpa: write NAMESPACE/NAME, got %q", o.Object)
+		}
+	}
+	if len(o.Words) != 1 {
+		return nil, errors.New("name one file, or - for the standard input")
+	}
+	if o.Words[0] == "-" {
+		return load(caller.In, object, since)
+	}
+	file, err := os.Open(o.Words[0])
+	if err != nil {
+		if os.IsNotExist(err) && strings.HasPrefix(o.Words[0], "fhpa/") {
+			return nil, errors.New("there is no such file; to read the record of a FederatedHPA from a controller-manager give --from")
+		}
+		return nil, err
+	}
+	defer file.Close()
+	return load(file, object, since)
+}
+
+// change sets the fields in each spec that decisions were made by.
+func (o *Options) change(l *loaded) func(*v1alpha1.FederatedHPASpec) (*v1alpha1.FederatedHPASpec, error) {
+	return func(before *v1alpha1.FederatedHPASpec) (*v1alpha1.FederatedHPASpec, error) {
+		object := &v1alpha1.FederatedHPA{Spec: *before}
+		object.Namespace, object.Name = l.Namespace, l.Name
+		changed, err := plugin.WithSettings(object, o.Set)
+		if err != nil {
+			return nil, err
+		}
+		return &changed.Spec, nil
+	}
+}
+
+func (o *Options) print(w io.Writer, r *report) error {
+	if o.Format == "json" {
+		return encode(w, r)
+	}
+	_, err := io.WriteString(w, fleet.PrintableLines(r.text()))
+	return err
+}
+
+func encode(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "    ")
+	return encoder.Encode(value)
+}

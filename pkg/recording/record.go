@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recording
+
+import (
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// Object is whose decisions are recorded.
+type Object struct {
+	Namespace, Name string
+	// UID tells it from another one of the same name.
+	UID string
+}
+
+// Record is of one decision.
+type Record struct {
+	Object Object
+	// Spec is the whole one that was decided by, with its defaults. It may be shared by records, and is not changed.
+	Spec *v1alpha1.FederatedHPASpec
+	// Question is what the decision is made of, retold; its spec is that of Spec.
+	Question replicas.Question
+	// Facts are of the question's clusters, in their order: no decision is made of them.
+	Facts []Facts
+	// Decided are the replicas that were decided on, and Outcome what became of them.
+	Decided int32
+	Outcome Outcome
+	// After are the replicas that the workload was told by then.
+	After int32
+}
+
+// Facts are what is shown of a cluster.
+type Facts struct {
+	// Ready are the Ready Pods, and Age is of the oldest sample in seconds; nil: not known.
+	Ready, Age *int32
+}
+
+// Outcome is what became of a decision.
+type Outcome int64
+
+// The outcomes. They are stored as numbers.
+const (
+	Kept     Outcome = iota // the replicas stay
+	Scaled                  // they were written, in some clusters at least
+	Refused                 // they could not be written
+	Observed                // they are only reported
+)
+
+// New returns the record of a decision on the question, and of its completion.
+func New(object Object, spec *v1alpha1.FederatedHPASpec, q *replicas.Question, d *replicas.Decision) *Record {
+	return &Record{Object: object, Spec: spec, Question: d.Retold(q), Decided: d.Replicas, After: q.Scale.Replicas}
+}

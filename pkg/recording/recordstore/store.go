@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recordstore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/fleetscale/fleetscale/pkg/recording"
+)
+
+const (
+	// waiting is how many records wait to be written.
+	waiting = 1024
+	// segments are how many share the bound: so much of it is lost with the oldest.
+	segments = 16
+	// leastSegment is how small they are at least, in bytes.
+	leastSegment = 64 << 10
+	// retryAfter is when a directory is retried that could not be written.
+	retryAfter = time.Minute
+)
+
+// Options configure a [Store].
+type Options struct {
+	// Dir is a directory; empty: memory.
+	Dir string
+	// Most are the bytes of all segments together, and Age is how old a segment may be.
+	Most    int64
+	Age     time.Duration
+	Clock   clock.PassiveClock
+	Metrics *Metrics
+}
+
+// Store keeps records.
+type Store struct {
+	Options
+	queue chan *recording.Record
+	kept  media
+	// Of the goroutine that writes: the segment, and until when none is begun.
+	encoder *recording.Encoder
+	begun   time.Time
+	size    int64
+	pause   time.Time
+	buffer  []byte
+}
+
+// media are where segments are.
+type media interface {
+	// begin begins a segment; append appends to it.
+	begin(now time.Time) error
+	append(b []byte) error
+	// prune drops the oldest segments that are too many bytes, or all of whose records are older; it returns the bytes that are left.
+	prune(most int64, before time.Time) (int64, error)
+	// readers are of the segments as they are, the oldest first.
+	readers() ([]opener, error)
+}
+
+// New returns a store. Nothing is written before its first record.
+func New(o Options) *Store {
+	s := &Store{Options: o, queue: make(chan *recording.Record, waiting), kept: &memory{}}
+	if o.Dir != "" {
+		s.kept = &files{dir: o.Dir}
+	}
+	return s
+}
+
+// Record hands a record over, which no longer changes. It does not wait.
+func (s *Store) Record(r *recording.Record) {
+	select {
+	case s.queue <- r:
+	default:
+		s.Metrics.dropped.WithLabelValues(reasonBusy).Inc()
+	}
+}
+
+// Run writes until ctx ends, and then what is left.
+func (s *Store) Run(ctx context.Context) error {
+	for {
+		select {
+		case r := <-s.queue:
+			s.write(ctx, s.batch(r))
+		case <-ctx.Done():
+			if left := s.batch(nil); len(left) > 0 {
+				s.write(ctx, left)
+			}
+			return nil
+		}
+	}
+}
+
+// batch is the record, if there is one, and all that wait behind it: they are written at once.
+func (s *Store) batch(r *recording.Record) (all []*recording.Record) {
+	if r != nil {
+		all = append(all, r)
+	}
+	for {
+		select {
+		case next := <-s.queue:
+			all = append(all, next)
+		default:
+			return all
+		}
+	}
+}
+
+func (s *Store) write(ctx context.Context, batch []*recording.Record) {
+	now := s.Clock.Now()
+	if now.Before(s.pause) {
+		s.Metrics.dropped.WithLabelValues(reasonUnwritable).Add(float64(len(batch)))
+		return
+	}
+	n, err := s.append(now, batch)
+	s.Metrics.records.Add(float64(n))
+	if err == nil {
+		return
+	}
+	s.Metrics.dropped.WithLabelValues(reasonUnwritable).Add(float64(len(batch) - n))
+	s.encoder, s.pause = nil, now.Add(retryAfter) // what was written of the segment may be torn
+	klog.FromContext(ctx).Info("Could not write the record of decisions; it is retried", "err", err, "retryAfter", retryAfter)
+}
+
+// append appends to the segment, or to a new one, and returns how many records were.
+func (s *Store) append(now time.Time, batch []*recording.Record) (n int, err error) {
+	if s.encoder == nil || s.size >= s.segment() || now.Sub(s.begun) >= s.Age/segments {
+		if err := s.begin(now); err != nil {
+			return 0, err
+		}
+	}
+	s.buffer = s.buffer[:0]
+	for _, r := range batch {
+		s.buffer, err = s.encoder.Append(s.buffer, r)
+		switch {
+		case errors.Is(err, recording.ErrTooLarge):
+			s.Metrics.dropped.WithLabelValues(reasonTooLarge).Inc()
+		case err != nil:
+			return 0, err
+		default:
+			n++
+		}
+	}
+	s.size += int64(len(s.buffer))
+	s.Metrics.bytes.Add(float64(len(s.buffer)))
+	return n, s.kept.append(s.buffer)
+}
+
+func (s *Store) begin(now time.Time) error {
+	left, err := s.kept.prune(s.Most-s.segment(), now.Add(-s.Age))
+	if err != nil {
+		return err
+	}
+	if err := s.kept.begin(now); err != nil {
+		return err
+	}
+	s.encoder, s.begun, s.size = recording.NewEncoder(), now, int64(len(recording.Magic))
+	s.Metrics.bytes.Set(float64(left + s.size))
+	return s.kept.append([]byte(recording.Magic))
+}
+
+// segment is from how many bytes on a segment ends.
+func (s *Store) segment() int64 { return max(leastSegment, s.Most/segments) }

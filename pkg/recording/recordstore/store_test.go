@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recordstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/utils/clock"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/replicas/replicastest"
+)
+
+// record is of an object at some time.
+func record(name string, at time.Time) *recording.Record {
+	q := replicastest.Question(rand.New(rand.NewPCG(7, 7)))
+	q.Now = at
+	d := replicas.Decide(q)
+	object := recording.Object{Namespace: "shop", Name: name, UID: "1"}
+	return recording.New(object, &v1alpha1.FederatedHPASpec{HorizontalPodAutoscalerSpec: q.Spec}, &q, &d)
+}
+
+func newStore(dir string, most int64) *Store {
+	return New(Options{Dir: dir, Most: most, Age: 7 * 24 * time.Hour, Clock: clock.RealClock{}, Metrics: NewMetrics(prometheus.NewRegistry())})
+}
+
+// running runs the store until the test, or stop, ends it.
+func running(t *testing.T, s *Store) func() {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// times are those of the records of an object.
+func times(t *testing.T, s *Store, name string) (all []time.Time) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := s.Copy(t.Context(), &out, func(o recording.Object) bool { return o.Name == name }, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	return decoded(t, out.Bytes())
+}
+
+func decoded(t *testing.T, stream []byte) (all []time.Time) {
+	t.Helper()
+	d := recording.NewDecoder(bytes.NewReader(stream))
+	for {
+		r, err := d.Next()
+		if err == io.EOF {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r.Question.Now)
+	}
+}
+
+// each runs a test in memory and in a directory.
+func each(t *testing.T, test func(t *testing.T, dir string)) {
+	for _, in := range []string{"memory", "files"} {
+		t.Run(in, func(t *testing.T) {
+			dir := ""
+			if in == "files" {
+				dir = filepath.Join(t.TempDir(), "records")
+			}
+			synctest.Test(t, func(t *testing.T) { test(t, dir) })
+		})
+	}
+}
+
+func TestWhatIsRecordedCanBeRead(t *testing.T) {
+	each(t, func(t *testing.T, dir string) {
+		s := newStore(dir, 1<<20)
+		defer running(t, s)()
+		var want []time.Time
+		for i := range 50 {
+			at := time.Now().UTC().Add(time.Duration(i) * 15 * time.Second)
+			s.Record(record("cart", at))
+			s.Record(record("other", at))
+			want = append(want, at)
+			synctest.Wait()
+		}
+		if diff := cmp.Diff(want, times(t, s, "cart")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if got := testutil.ToFloat64(s.Metrics.records); got != 100 {
+			t.Errorf("%v records were counted", got)
+		}
+	})
+}
+
+// Whatever is recorded, no more is kept than the bound and a segment, and it is the latest.
+func TestTheOldestGoes(t *testing.T) {
+	each(t, func(t *testing.T, dir string) {
+		const most = 4 * leastSegment
+		s := newStore(dir, most)
+		defer running(t, s)()
+		start := time.Now().UTC()
+		n := 0
+		one := record("", start)
+		for ; n < 20_000; n++ {
+			r := *one
+			r.Object.Name, r.Question.Now = fmt.Sprint("cart-", n%40), start.Add(time.Duration(n)*time.Hour)
+			if s.Record(&r); n%500 == 499 {
+				synctest.Wait()
+				time.Sleep(time.Second) // a segment is named by when it began
+			}
+		}
+		size := int64(0)
+		openers, err := s.kept.readers()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, open := range openers {
+			in, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			part, err := io.Copy(io.Discard, in)
+			size += part
+			if in.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if size > most+4096 || size < most/2 {
+			t.Errorf("%d bytes are kept; the bound is %d", size, most)
+		}
+		if got := int64(testutil.ToFloat64(s.Metrics.bytes)); got != size {
+			t.Errorf("%d bytes are told, and %d kept", got, size)
+		}
+		got := times(t, s, fmt.Sprint("cart-", (n-1)%40))
+		if last := start.Add(time.Duration(n-1) * time.Hour); len(got) == 0 || !got[len(got)-1].Equal(last) {
+			t.Errorf("the last record is missing: %v", got)
+		}
+	})
+}
+
+func TestTheAgedGoes(t *testing.T) {
+	each(t, func(t *testing.T, dir string) {
+		s := newStore(dir, 1<<20)
+		defer running(t, s)()
+		for range 30 {
+			s.Record(record("cart", time.Now()))
+			synctest.Wait()
+			time.Sleep(24 * time.Hour)
+		}
+		got := times(t, s, "cart")
+		if len(got) < 7 || len(got) > 9 {
+			t.Errorf("%d days are kept: %v", len(got), got)
+		}
+	})
+}
+
+// The next program reads what the last one wrote, up to where its last write was torn off, and continues.
+func TestARestart(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(dir, 1<<20)
+		stop := running(t, s)
+		for i := range 10 {
+			s.Record(record("cart", time.Unix(int64(i+1), 0)))
+		}
+		synctest.Wait()
+		stop()
+		all, err := filepath.Glob(filepath.Join(dir, "*.fsr"))
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		written, err := os.ReadFile(all[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(all[0], written[:len(written)-3], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		next := newStore(dir, 1<<20)
+		defer running(t, next)()
+		next.Record(record("cart", time.Unix(11, 0)))
+		synctest.Wait()
+		got := times(t, next, "cart")
+		if len(got) != 10 || !got[8].Equal(time.Unix(9, 0)) || !got[9].Equal(time.Unix(11, 0)) {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// A directory that cannot be written costs records, and nothing else; once it can, they go on.
+func TestAnUnwritableDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "records")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil { // it is no directory
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(dir, 1<<20)
+		defer running(t, s)()
+		for range 3 {
+			s.Record(record("cart", time.Now()))
+			synctest.Wait()
+		}
+		if got := testutil.ToFloat64(s.Metrics.dropped.WithLabelValues(reasonUnwritable)); got != 3 {
+			t.Errorf("%v were left out", got)
+		}
+		if err := os.Remove(dir); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(retryAfter)
+		s.Record(record("cart", time.Now()))
+		synctest.Wait()
+		if got := times(t, s, "cart"); len(got) != 1 {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// Who decides does not wait for who writes.
+func TestNobodyWaits(t *testing.T) {
+	s := newStore("", 1<<20)
+	r := record("cart", time.Now())
+	for range waiting + 5 {
+		s.Record(r)
+	}
+	if got := testutil.ToFloat64(s.Metrics.dropped.WithLabelValues(reasonBusy)); got != 5 {
+		t.Errorf("%v were left out", got)
+	}
+}
+
+func TestHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore("", 1<<20)
+		defer running(t, s)()
+		for i := range 4 {
+			s.Record(record([]string{"cart", "web"}[i%2], time.Unix(int64(i), 0)))
+		}
+		synctest.Wait()
+		ask := func(host, query string) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://"+host+Path+query, nil))
+			return w
+		}
+		for query, want := range map[string]int{"": 4, "?namespace=shop&name=web": 2, "?namespace=other": 0,
+			"?since=1970-01-01T00:00:02Z": 2} {
+			if w := ask("127.0.0.1:8083", query); w.Code != http.StatusOK || len(decoded(t, w.Body.Bytes())) != want {
+				t.Errorf("%q: %d, %d records, want %d", query, w.Code, len(decoded(t, w.Body.Bytes())), want)
+			}
+		}
+		if w := ask("evil.example", ""); w.Code != http.StatusMisdirectedRequest {
+			t.Errorf("another name: %d", w.Code)
+		}
+		if w := ask("localhost", "?since=x"); w.Code != http.StatusBadRequest {
+			t.Errorf("no time: %d", w.Code)
+		}
+	})
+}
+
+// What cannot be read is not taken for a whole record.
+func TestCopyFails(t *testing.T) {
+	s := newStore("", 1<<20)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := &memory{all: []segment{{bytes: []byte("no record")}}}
+	s.kept = m
+	if err := s.Copy(t.Context(), io.Discard, func(recording.Object) bool { return true }, time.Time{}); err == nil ||
+		!strings.Contains(err.Error(), "no record of decisions") {
+		t.Error(err)
+	}
+	if err := s.Copy(ctx, io.Discard, func(recording.Object) bool { return true }, time.Time{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}

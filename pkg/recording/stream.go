@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recording
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+)
+
+// Magic begins a stream; its last byte is the version.
+const Magic = "fleetscale record\x01"
+
+// What a stream may hold.
+const (
+	mostFrame   = 4 << 20 // bytes of a frame
+	mostNumbers = 1 << 18 // of a record
+	mostMetrics = 128     // of a record
+	// Most is what a [Decoder] keeps of a stream, in bytes.
+	Most = 512 << 20
+)
+
+// ErrTooLarge is of a record that does not fit a frame.
+var ErrTooLarge = errors.New("the record is too large")
+
+// ErrTorn is of a stream whose end is not whole; what was read before it is.
+var ErrTorn = errors.New("the end of the record is torn off, or damaged")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Encoder makes a stream of records. What is kept for it is what was written last of each object, and each text.
+type Encoder struct {
+	texts   map[string]int64
+	objects map[Object]*written
+	numbers []int64
+	payload []byte
+	fresh   []string
+	kept    int
+}
+
+// written is what was written last of an object.
+type written struct {
+	index      int
+	numbers    []byte
+	generation int64
+	spec       int64
+}
+
+// NewEncoder returns one for a new stream, which begins with [Magic].
+func NewEncoder() *Encoder {
+	return &Encoder{texts: map[string]int64{}, objects: map[Object]*written{}}
+}
+
+// Kept is about how many bytes are kept.
+func (e *Encoder) Kept() int { return e.kept }
+
+// perText and perObject are what a map takes, besides the bytes.
+const perText, perObject = 64, 256
+
+func (e *Encoder) number(text string) int64 {
+	n, known := e.texts[text]
+	if !known {
+		n = int64(len(e.texts)) + 1
+		e.texts[text] = n
+		e.fresh = append(e.fresh, text)
+		e.kept += len(text) + perText
+	}
+	return n
+}
+
+// Append appends the frame of a record.
+func (e *Encoder) Append(to []byte, r *Record) ([]byte, error) {
+	if len(r.Question.Metrics) > mostMetrics {
+		return to, ErrTooLarge
+	}
+	of, known := e.objects[r.Object]
+	if !known {
+		of = &written{index: len(e.objects)}
+	}
+	e.fresh = e.fresh[:0]
+	spec := of.spec
+	if spec == 0 || of.generation != r.Question.Generation {
+		text, err := encodeSpec(r.Spec)
+		if err != nil {
+			return to, fmt.Errorf("encoding the spec: %w", err)
+		}
+		spec = e.number(text)
+	}
+	l := ledger{numbers: e.numbers[:0], number: e.number}
+	l.record(r, &spec)
+	e.numbers = l.numbers
+	payload := binary.AppendUvarint(e.payload[:0], uint64(of.index))
+	if !known {
+		for _, text := range []string{r.Object.Namespace, r.Object.Name, r.Object.UID} {
+			payload = appendText(payload, text)
+		}
+	}
+	payload = binary.AppendUvarint(payload, uint64(len(e.fresh)))
+	for _, text := range e.fresh {
+		payload = appendText(payload, text)
+	}
+	payload = appendDelta(payload, of.numbers, e.numbers)
+	e.payload = payload
+	if len(payload) > mostFrame || len(e.numbers) > mostNumbers {
+		for _, text := range e.fresh {
+			delete(e.texts, text) // their numbers are the last ones
+			e.kept -= len(text) + perText
+		}
+		return to, ErrTooLarge
+	}
+	if !known {
+		e.objects[r.Object] = of
+		e.kept += perObject
+	}
+	e.kept -= len(of.numbers)
+	of.numbers, of.generation, of.spec = appendNumbers(of.numbers[:0], e.numbers), r.Question.Generation, spec
+	e.kept += len(of.numbers)
+	return appendFrame(to, payload), nil
+}
+
+func appendFrame(to, payload []byte) []byte {
+	to = append(binary.AppendUvarint(to, uint64(len(payload))), payload...)
+	return binary.LittleEndian.AppendUint32(to, crc32.Checksum(payload, castagnoli))
+}
+
+func appendText(to []byte, text string) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
+}
+
+// Decoder reads a stream. Where streams follow each other, as segments do, it reads them all.
+type Decoder struct {
+	// Wanted says whose records are returned; nil: all.
+	Wanted  func(Object) bool
+	in      *bufio.Reader
+	begun   bool
+	texts   []string
+	specs   map[int64]*v1alpha1.FederatedHPASpec
+	objects []read
+	numbers []int64
+	frame   []byte
+	kept    int
+}
+
+// read is what was read last of an object.
+type read struct {
+	Object
+	numbers []byte
+}
+
+// NewDecoder returns one for a stream.
+func NewDecoder(in io.Reader) *Decoder { return &Decoder{in: bufio.NewReader(in)} }
+
+// Next returns the next record; [io.EOF]: there is none; [ErrTorn]: what follows cannot be read.
+func (d *Decoder) Next() (*Record, error) {
+	for {
+		payload, err := d.next()
+		if err != nil {
+			return nil, err
+		}
+		r, err := d.decode(payload)
+		if r != nil || err != nil {
+			return r, err
+		}
+	}
+}
+
+// next returns the next frame.
+func (d *Decoder) next() ([]byte, error) {
+	if head, _ := d.in.Peek(len(Magic)); string(head) == Magic { // no frame begins so: it would be of 102 bytes, and of the object 108
+		_, _ = d.in.Discard(len(Magic))
+		*d = Decoder{Wanted: d.Wanted, in: d.in, begun: true, specs: map[int64]*v1alpha1.FederatedHPASpec{}}
+	}
+	if !d.begun {
+		if _, err := d.in.Peek(1); err == io.EOF {
+			return nil, io.EOF
+		}
+		return nil, errors.New("this is no record of decisions, or one of another version")
+	}
+	if _, err := d.in.Peek(1); err == io.EOF {
+		return nil, io.EOF
+	}
+	size, err := binary.ReadUvarint(d.in)
+	if err != nil || size > mostFrame {
+		return nil, ErrTorn
+	}
+	if cap(d.frame) < int(size)+4 {
+		d.frame = make([]byte, size+4)
+	}
+	d.frame = d.frame[:size+4]
+	if _, err := io.ReadFull(d.in, d.frame); err != nil {
+		return nil, ErrTorn
+	}
+	payload := d.frame[:size]
+	if binary.LittleEndian.Uint32(d.frame[size:]) != crc32.Checksum(payload, castagnoli) {
+		return nil, ErrTorn
+	}
+	return payload, nil
+}
+
+// decode returns the record of a frame; nil: it is not wanted.
+func (d *Decoder) decode(b []byte) (*Record, error) {
+	index, b, err := cutUvarint(b)
+	if err != nil || index > uint64(len(d.objects)) {
+		return nil, errDelta
+	}
+	if index == uint64(len(d.objects)) {
+		var of read
+		for _, text := range []*string{&of.Namespace, &of.Name, &of.UID} {
+			if *text, b, err = cutText(b); err != nil {
+				return nil, err
+			}
+		}
+		d.objects = append(d.objects, of)
+		d.kept += perObject
+	}
+	if b, err = d.learn(b); err != nil {
+		return nil, err
+	}
+	of := &d.objects[index]
+	if d.numbers, err = patch(d.numbers, of.numbers, b); err != nil {
+		return nil, err
+	}
+	d.kept -= len(of.numbers)
+	of.numbers = appendNumbers(of.numbers[:0], d.numbers)
+	if d.kept += len(of.numbers); d.kept > Most {
+		return nil, fmt.Errorf("more than %d bytes would be kept of the record", Most)
+	}
+	if d.Wanted != nil && !d.Wanted(of.Object) {
+		return nil, nil
+	}
+	return d.read(of)
+}
+
+// learn takes in the texts of a frame.
+func (d *Decoder) learn(b []byte) ([]byte, error) {
+	fresh, b, err := cutUvarint(b)
+	if err != nil || fresh > uint64(len(b)) {
+		return nil, errDelta
+	}
+	for range fresh {
+		var text string
+		if text, b, err = cutText(b); err != nil {
+			return nil, err
+		}
+		d.texts = append(d.texts, text)
+		d.kept += len(text) + perText
+	}
+	return b, nil
+}
+
+// read makes a record of the numbers.
+func (d *Decoder) read(of *read) (*Record, error) {
+	r, spec := &Record{Object: of.Object}, int64(0)
+	l := ledger{reading: true, numbers: d.numbers, text: d.text}
+	l.record(r, &spec)
+	if l.err != nil || l.at != len(l.numbers) || len(r.Facts) > len(r.Question.Clusters) ||
+		r.Outcome < Kept || r.Outcome > Observed {
+		return nil, errors.Join(errDelta, l.err)
+	}
+	var err error
+	if r.Spec, err = d.spec(spec); err != nil {
+		return nil, err
+	}
+	r.Question.Namespace, r.Question.Spec = of.Namespace, r.Spec.HorizontalPodAutoscalerSpec
+	return r, nil
+}
+
+func (d *Decoder) text(number int64) (string, bool) {
+	if number < 1 || number > int64(len(d.texts)) {
+		return "", false
+	}
+	return d.texts[number-1], true
+}
+
+func (d *Decoder) spec(number int64) (*v1alpha1.FederatedHPASpec, error) {
+	if known := d.specs[number]; known != nil {
+		return known, nil
+	}
+	text, _ := d.text(number)
+	spec, err := decodeSpec(text)
+	if err != nil {
+		return nil, err
+	}
+	d.specs[number] = spec
+	return spec, nil
+}
+
+func cutText(b []byte) (text string, rest []byte, err error) {
+	size, b, err := cutUvarint(b)
+	if err != nil || size > uint64(len(b)) {
+		return "", nil, errDelta
+	}
+	return string(b[:size]), b[size:], nil
+}

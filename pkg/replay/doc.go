@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package replay makes recorded decisions again, by the spec that they were made by or by another one.
+//
+//	run.go    the decisions in the order of time, each after what came of the one before
+//	model.go  what a decision would have been told, had there been more or fewer Pods
+//	sums.go   what a run comes to: Pod-hours, changes, time at the maximum, time above a bound
+//	sweep.go  runs over several targets, and which of them does
+//
+// By the same spec the record is taken as it is, and each decision is as it was: [Run] counts those that are not. By another spec the
+// replicas go another way, and what the metrics would have said there is a model: the load is what it was, and is spread evenly over the
+// Pods that there would have been, which are Ready at once. Where the load itself is not known, that is said: Pods that use all that they
+// may hide what they would use, and clusters that could not be seen what they used.
+//
+// It is pure.
+package replay

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/replicas"
+)
+
+// Trial is a run by another target.
+type Trial struct {
+	// Target is in percent of a utilization, and in milli otherwise.
+	Target int64
+	Summary
+}
+
+// Wish is what a target has to do.
+type Wish struct {
+	// Above is the bound of the use, in percent, and For is for how long it may be above that at most.
+	Above int64
+	For   float64 // part of the time
+	// Headroom is by how much maxReplicas is to be more than what the metrics asked for, as a part of it.
+	Headroom float64
+}
+
+// Advice is what a sweep leads to.
+type Advice struct {
+	Target      int64
+	MinReplicas int32
+	MaxReplicas int32
+}
+
+// Sweep replays the records by each target of the metric of that index.
+func Sweep(records []*recording.Record, o Options, metric int, targets []int64, wish Wish) ([]Trial, error) {
+	trials := make([]Trial, 0, len(targets))
+	change := o.Change
+	for _, target := range targets {
+		o.Change = func(before *v1alpha1.FederatedHPASpec) (*v1alpha1.FederatedHPASpec, error) {
+			spec := before.DeepCopy()
+			if change != nil {
+				var err error
+				if spec, err = change(before); err != nil {
+					return nil, err
+				}
+				spec = spec.DeepCopy()
+			}
+			return spec, retarget(spec, metric, target)
+		}
+		result, err := Run(records, o)
+		if err != nil {
+			return nil, err
+		}
+		trials = append(trials, Trial{target, result.Summarize(wish.Above)})
+	}
+	return trials, nil
+}
+
+func retarget(spec *v1alpha1.FederatedHPASpec, metric int, target int64) error {
+	if metric < 0 || metric >= len(spec.Metrics) {
+		return fmt.Errorf("spec.metrics[%d]: there are %d", metric, len(spec.Metrics))
+	}
+	switch t := replicas.TargetOf(&spec.Metrics[metric]); {
+	case t == nil:
+		return fmt.Errorf("spec.metrics[%d] has no target", metric)
+	case t.AverageValue != nil:
+		t.AverageValue = resource.NewMilliQuantity(target, t.AverageValue.Format)
+	case t.AverageUtilization != nil:
+		t.AverageUtilization = new(int32(target))
+	case t.Value != nil:
+		t.Value = resource.NewMilliQuantity(target, t.Value.Format)
+	}
+	return nil
+}
+
+// Advise returns the target with the least Pod-hours that does what is wished; the error says why none does.
+func Advise(trials []Trial, wish Wish) (*Advice, error) {
+	var best *Trial
+	for i := range trials {
+		t := &trials[i]
+		if t.Would.Above.Seconds() > wish.For*t.Lasts.Seconds() {
+			continue
+		}
+		if best == nil || t.Would.PodHours < best.Would.PodHours {
+			best = t
+		}
+	}
+	switch {
+	case best == nil:
+		return nil, fmt.Errorf("with none of the targets the use is above %d %% for so little of the time", wish.Above)
+	case best.Would.MostAsked == 0:
+		return nil, errors.New("no decision was made by metrics")
+	}
+	return &Advice{
+		Target: best.Target, MinReplicas: best.Would.LeastAsked,
+		MaxReplicas: int32(min(math.Ceil(float64(best.Would.MostAsked)*(1+wish.Headroom)), math.MaxInt32)),
+	}, nil
+}
