@@ -26,6 +26,8 @@ const (
 	east, west = "east", "west"
 	// patience is for what programs notice by themselves: machines may be busy.
 	patience = 2 * time.Minute
+	// lifetime of tokens outlasts any test.
+	lifetime = 24 * time.Hour
 )
 
 // env is what all tests share: three clusters that know nothing of fleetscale, and a checkout's folder in which a release was made.
@@ -33,6 +35,8 @@ type env struct {
 	*fixture.Fleet
 	dir  string // in which people type: bin/ has the programs, and bin/dist/ a release
 	helm string
+	// running are the programs that were started.
+	running []*lab.Process
 }
 
 var shared = fixture.Shared[*env]{Name: "install", Start: setUp}
