@@ -75,6 +75,10 @@ dist: need-go ## Make a release in bin/dist/: programs for all platforms, images
 push: need-go ## Push the images of bin/dist/ to the registry that they were made for, as whom docker login has logged in
 	$(GO) -C tools/dist run . push -out $(CURDIR)/bin/dist
 
+.PHONY: manifests
+manifests: need-go ## Write install-*.yaml and the Helm charts into bin/manifests/, in seconds: images as deploy/ names them; REGISTRY=ghcr.io/fleetscale
+	$(GO) -C tools/dist run . manifests -root $(CURDIR) -out $(CURDIR)/bin/manifests $(if $(REGISTRY),-registry $(REGISTRY))
+
 .PHONY: demo
 demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on this machine; MODE=sim does without Kubernetes, in a minute, MODE=distributed splits one among three, MODE=multidim recommends sizes, and gives them to Pods
 	@echo "Building the demo itself, which takes minutes where Go's cache is empty ..."
@@ -132,7 +136,7 @@ test-karmada: need-go ## Run our programs on a real Karmada control plane; build
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit records dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership doctor dashboard restricted podsizes capacity lab node karmadahub e2e hostile fuzz
+PARTS  ?= unit records dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership install doctor dashboard restricted podsizes capacity lab node karmadahub e2e hostile fuzz
 UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full

@@ -28,6 +28,15 @@ func BuildNodes(ctx context.Context, log io.Writer) (dir string, err error) {
 	return build.Programs(ctx, build.Nodes(), log)
 }
 
+// BuildHelm is Build for helm, which no lab needs but tests of the charts do, and returns its file.
+func BuildHelm(ctx context.Context, log io.Writer) (program string, err error) {
+	if log == nil {
+		log = io.Discard
+	}
+	dir, err := build.Programs(ctx, build.Helm(), log)
+	return filepath.Join(dir, "helm"), err
+}
+
 // Compile builds programs of this checkout, by their folders in cmd/, into dir. The log shows how far it is.
 func Compile(ctx context.Context, dir string, log io.Writer, programs ...string) error {
 	return build.Ours(ctx, dir, log, programs...)

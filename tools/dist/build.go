@@ -15,8 +15,39 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// build writes a release into its folder, in place of one that is there: all of it, or nothing.
-func build(ctx context.Context, say io.Writer, p plan) (err error) {
+// build writes a release into its folder.
+func build(ctx context.Context, say io.Writer, p plan) error {
+	return into(p, say, func(m *maker, scratch string) error { return m.make(ctx, scratch) })
+}
+
+// buildManifests writes what of a release is applied to clusters, which needs no program to be built: images are those that deploy/ names,
+// by their tag.
+func buildManifests(ctx context.Context, say io.Writer, p plan) error {
+	return into(p, say, func(m *maker, _ string) (err error) {
+		if m.source, err = readSource(ctx, m.root); err != nil {
+			return err
+		}
+		if m.version, err = taggedVersion(os.DirFS(m.root)); err != nil {
+			return err
+		}
+		var images []image
+		for _, program := range m.programs {
+			images = append(images, image{program: program, repository: m.registry + "/" + program, tag: tag(m.version)})
+		}
+		if err := m.installable(images); err != nil {
+			return err
+		}
+		made, err := sumsOf(m.folder)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(m.say, "manifests and charts of %s, without digests of images: %d files in %s\n", m.version, len(made)+1, m.out)
+		return m.write(sumsFile, sumsText(made))
+	})
+}
+
+// into has a folder made, in place of one that is there: all of it, or nothing.
+func into(p plan, say io.Writer, fill func(m *maker, scratch string) error) (err error) {
 	p.out = filepath.Clean(p.out)
 	if err := replaceable(p.out); err != nil {
 		return err
@@ -35,7 +66,7 @@ func build(ctx context.Context, say io.Writer, p plan) (err error) {
 	if err := os.Mkdir(m.folder, 0o755); err != nil {
 		return err
 	}
-	if err := m.make(ctx, scratch); err != nil {
+	if err := fill(m, scratch); err != nil {
 		return err
 	}
 	return replace(p.out, m.folder, filepath.Join(scratch, "old"))

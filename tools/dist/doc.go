@@ -6,6 +6,9 @@
 //
 //	dist build -root FOLDER -out FOLDER [-registry ghcr.io/fleetscale]
 //	dist push -out FOLDER
+//	dist manifests -root FOLDER -out FOLDER [-registry ghcr.io/fleetscale]
+//
+// The last makes no programs and no images: only what is applied to clusters, in seconds.
 //
 // The version is what the programs themselves say, which Go reads from the tag or the commit.
 //

@@ -19,7 +19,9 @@ func helmCharts(checkout fs.FS, version, registry string, images []image) (map[s
 	}
 	release := charts.Release{Version: version, Registry: registry, Tag: tag(version), Digests: map[string]string{}}
 	for _, i := range images {
-		release.Digests[i.program] = i.digest.String()
+		if pin := i.pin(); pin != "" {
+			release.Digests[i.program] = pin
+		}
 	}
 	made, err := charts.Make(memory, checkout, release)
 	if err != nil {

@@ -28,7 +28,7 @@ type image struct {
 	repository string // REGISTRY/PROGRAM
 	tag        string
 	index      v1.ImageIndex
-	digest     v1.Hash // of the index
+	digest     v1.Hash // of the index; empty for an image that is not built
 }
 
 // ref is by what name people pull it.
@@ -36,6 +36,14 @@ func (i image) ref() string { return i.repository + ":" + i.tag }
 
 // pinned is what nobody can change: REGISTRY/PROGRAM:TAG@sha256:...
 func (i image) pinned() string { return i.ref() + "@" + i.digest.String() }
+
+// pin is the digest by which manifests name it, if there is one.
+func (i image) pin() string {
+	if i.digest == (v1.Hash{}) {
+		return ""
+	}
+	return i.digest.String()
+}
 
 // newImage makes an image of a program's binaries, of which each has its licences.
 func newImage(registry string, src source, base v1.Layer, binaries []binary, licences [][]file) (image, error) {

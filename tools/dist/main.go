@@ -11,7 +11,7 @@ import (
 	"os/signal"
 )
 
-const usage = "usage: dist build -root FOLDER -out FOLDER [-registry REGISTRY] | dist push -out FOLDER"
+const usage = "usage: dist build|manifests -root FOLDER -out FOLDER [-registry REGISTRY] | dist push -out FOLDER"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -31,7 +31,7 @@ func run(ctx context.Context, args []string) error {
 	p := release
 	fs.StringVar(&p.out, "out", "", "folder of the release")
 	switch args[0] {
-	case "build":
+	case "build", "manifests":
 		fs.StringVar(&p.root, "root", "", "folder of the checkout")
 		fs.StringVar(&p.registry, "registry", p.registry, "where the images will be: REGISTRY/PROGRAM")
 		if err := fs.Parse(args[1:]); err != nil {
@@ -39,6 +39,9 @@ func run(ctx context.Context, args []string) error {
 		}
 		if p.root == "" || p.out == "" || fs.NArg() != 0 {
 			return errors.New(usage)
+		}
+		if args[0] == "manifests" {
+			return buildManifests(ctx, os.Stdout, p)
 		}
 		return build(ctx, os.Stdout, p)
 	case "push":

@@ -38,7 +38,7 @@ func manifests(checkout fs.FS, version string, images []image) (map[string][]byt
 func load(to filesys.FileSystem, checkout fs.FS) (ways []string, err error) {
 	for _, top := range []string{"deploy", "certs"} {
 		err := fs.WalkDir(checkout, top, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || path.Ext(name) != ".yaml" {
+			if err != nil || d.IsDir() || path.Ext(name) != ".yaml" && path.Ext(name) != ".json" {
 				return err
 			}
 			content, err := fs.ReadFile(checkout, name)
@@ -60,27 +60,57 @@ func load(to filesys.FileSystem, checkout fs.FS) (ways []string, err error) {
 
 // checkTags refuses manifests whose images are of another version: kubectl apply -k of a tag installs that version.
 func checkTags(checkout fs.FS, version string) error {
-	files, err := fs.Glob(checkout, "deploy/base/*/kustomization.yaml")
+	tags, err := tagsOf(checkout)
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, file := range files {
-		text, err := fs.ReadFile(checkout, file)
-		if err != nil {
-			return err
-		}
-		var base types.Kustomization
-		if err := yaml.Unmarshal(text, &base); err != nil {
-			return fmt.Errorf("reading %s: %w", file, err)
-		}
-		for _, i := range base.Images {
-			if i.NewTag != tag(version) {
-				errs = append(errs, fmt.Errorf("%s: newTag of %s must be %s, got %s", file, i.Name, tag(version), i.NewTag))
-			}
+	for _, t := range tags {
+		if t.image.NewTag != tag(version) {
+			errs = append(errs, fmt.Errorf("%s: newTag of %s must be %s, got %s", t.file, t.image.Name, tag(version), t.image.NewTag))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// taggedVersion is that of the images which deploy/ names.
+func taggedVersion(checkout fs.FS) (string, error) {
+	tags, err := tagsOf(checkout)
+	if err != nil {
+		return "", err
+	}
+	if len(tags) == 0 {
+		return "", errors.New("deploy/base names no images")
+	}
+	version := tags[0].image.NewTag
+	return version, checkTags(checkout, version)
+}
+
+// tagged is an image of deploy/, and where its tag is set.
+type tagged struct {
+	file  string
+	image types.Image
+}
+
+func tagsOf(checkout fs.FS) (all []tagged, err error) {
+	files, err := fs.Glob(checkout, "deploy/base/*/kustomization.yaml")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := fs.ReadFile(checkout, file)
+		if err != nil {
+			return nil, err
+		}
+		var base types.Kustomization
+		if err := yaml.Unmarshal(text, &base); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", file, err)
+		}
+		for _, i := range base.Images {
+			all = append(all, tagged{file, i})
+		}
+	}
+	return all, nil
 }
 
 // isWay reports whether people apply this folder of deploy/: base/ and components/ are parts of what they do.
@@ -102,7 +132,7 @@ func manifest(memory filesys.FileSystem, way, version string, images []image) ([
 	}
 	for _, i := range images {
 		top.Images = append(top.Images, types.Image{
-			Name: home + "/" + i.program, NewName: i.repository, NewTag: i.tag, Digest: i.digest.String(),
+			Name: home + "/" + i.program, NewName: i.repository, NewTag: i.tag, Digest: i.pin(),
 		})
 	}
 	text, err := yaml.Marshal(top)

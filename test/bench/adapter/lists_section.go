@@ -134,7 +134,7 @@ func (l *lister) gzipTable() report.Table {
 }
 
 func (l *lister) cpuPlot(format string) report.Plot {
-	plot := report.Plot{Title: "CPU of one answer, " + format, X: "Pods", Y: "milliseconds"}
+	plot := report.Plot{Title: "CPU of one answer, " + format, X: "Pods", Y: "milliseconds", Peers: true}
 	cpu := func(server string, members int) (points []report.Point) {
 		for _, pods := range l.Pods {
 			points = append(points, l.single(server, members, pods, format).cpu.Point(float64(pods)))
@@ -152,7 +152,7 @@ func (l *lister) cpuPlot(format string) report.Plot {
 
 func (l *lister) latencyPlot() report.Plot {
 	pods := l.Pods[len(l.Pods)/2]
-	plot := report.Plot{Title: fmt.Sprintf("p99 of lists of %d Pods, protobuf", pods), X: "clients", Y: "milliseconds"}
+	plot := report.Plot{Title: fmt.Sprintf("p99 of lists of %d Pods, protobuf", pods), X: "clients", Y: "milliseconds", Peers: true}
 	for _, members := range append([]int{0}, l.Members...) {
 		s := report.Series{Name: fmt.Sprintf("adapter, %d members", members)}
 		c := cell{ours, members, pods, "protobuf", false, 0}

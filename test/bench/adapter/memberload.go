@@ -189,7 +189,7 @@ func (l loads) section(p plan) report.Section {
 		Tables: []report.Table{{Header: []string{"autoscalers", "namespaces", "requests per member and minute", "of those without the adapter",
 			"CPU of the adapter, cores", "oldest value, s",
 			"answers at first", "not whole", "answers later", "not whole"}}},
-		Plots: []report.Plot{{Title: "Requests to a member", X: "autoscalers", Y: "per minute",
+		Plots: []report.Plot{{Title: "Requests to a member", X: "autoscalers", Y: "per minute", Peers: true,
 			Series: []report.Series{{Name: "in one namespace"}, {Name: "in one each"}, {Name: "asking themselves"}}}},
 		Reaches: l.reaches(p),
 		Figures: map[string][]float64{},

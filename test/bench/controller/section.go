@@ -169,7 +169,7 @@ func changes(all []*outcome) report.Table {
 }
 
 func plot(all []*outcome) report.Plot {
-	p := report.Plot{Title: "Decisions, saturated", X: "autoscalers", Y: "decisions per second"}
+	p := report.Plot{Title: "Decisions, saturated", X: "autoscalers", Y: "decisions per second", Peers: true}
 	for _, name := range []string{ours, upstream} {
 		line := report.Series{Name: name}
 		for _, o := range all {

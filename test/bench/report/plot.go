@@ -18,6 +18,8 @@ type Plot struct {
 	Title  string
 	X, Y   string // what the axes show, with its unit
 	Series []Series
+	// Peers is that some lines are somebody else's, of the same rounds.
+	Peers bool
 }
 
 // Series is one line. Points need not be in order.

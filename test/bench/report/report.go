@@ -83,9 +83,21 @@ type kept struct {
 	Title   string
 	About   []string
 	Reaches []Reach
+	// Beside are the plots that show us beside peers.
+	Beside []picture `json:",omitempty"`
 }
 
-func (s Section) kept() kept { return kept{s.Title, s.About, s.Reaches} }
+type picture struct{ Title, File string }
+
+func (s Section) kept() kept {
+	k := kept{Title: s.Title, About: s.About, Reaches: s.Reaches}
+	for i, p := range s.Plots {
+		if p.Peers {
+			k.Beside = append(k.Beside, picture{p.Title, s.picture(i)})
+		}
+	}
+	return k
+}
 
 func (s Section) picture(i int) string { return fmt.Sprintf("%s-%d.svg", s.Name, i+1) }
 
@@ -146,13 +158,14 @@ func row(b *strings.Builder, cells []string) {
 	b.WriteString("|\n")
 }
 
-// Index writes README.md in dir: what all sections there have reached, and the
-// way to each. They stand in the order of names; one that is not there is left out.
+// Index writes README.md in dir: the plots of all sections there that show peers, what the sections have reached, and
+// the way to each. They stand in the order of names; one that is not there is left out.
 func Index(dir string, about []string, names []string) error {
 	var b strings.Builder
 	begin(&b, "Figures", about)
 	reached := Table{Header: append([]string{"experiment"}, reachTable(nil).Header...)}
 	pages := Table{Header: []string{"experiment", "measured"}}
+	var beside strings.Builder
 	for _, name := range names {
 		s, err := read(dir, name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -163,9 +176,15 @@ func Index(dir string, about []string, names []string) error {
 		}
 		link := fmt.Sprintf("[%s](%s.md)", name, name)
 		pages.Rows = append(pages.Rows, []string{link + ": " + s.Title, strings.Join(s.About, " ")})
+		for _, p := range s.Beside {
+			fmt.Fprintf(&beside, "[![%s](%s)](%s.md)\n\n", p.Title, p.File, name)
+		}
 		for _, r := range s.Reaches {
 			reached.Rows = append(reached.Rows, append([]string{link}, r.cells()...))
 		}
+	}
+	if beside.Len() > 0 {
+		b.WriteString("## Beside peers\n\n" + beside.String() + "## All that is to be reached\n\n")
 	}
 	reached.markdown(&b)
 	pages.markdown(&b)

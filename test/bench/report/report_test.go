@@ -29,7 +29,7 @@ func example() Section {
 			{What: "time", Goal: "5 s or less", Measured: "6 s", Why: "it is far"},
 		},
 		Tables: []Table{{Title: "Cost", Header: []string{"Pods", "ms"}, Rows: [][]string{{"200", "1"}, {"2000", "a|b"}}}},
-		Plots: []Plot{{Title: "Cost <of> an answer", X: "Pods", Y: "ms", Series: []Series{
+		Plots: []Plot{{Title: "Cost <of> an answer", X: "Pods", Y: "ms", Peers: true, Series: []Series{
 			{Name: "ours", Points: []Point{{X: 2000, Y: 3, Low: 2, High: 4}, {X: 200, Y: 1, Low: 1, High: 1}, {X: 20000, Y: math.NaN()}}},
 			{Name: "peer", Points: []Point{{X: 20000, Y: 9.5, Low: 9.5, High: 9.5}}},
 		}}},

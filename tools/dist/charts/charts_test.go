@@ -33,7 +33,7 @@ var memory = sync.OnceValues(func() (filesys.FileSystem, error) {
 	to := filesys.MakeFsInMemory()
 	for _, top := range []string{"deploy", "certs", "test/deploy/testdata"} {
 		err := fs.WalkDir(checkout, top, func(name string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || path.Ext(name) != ".yaml" {
+			if err != nil || d.IsDir() || path.Ext(name) != ".yaml" && path.Ext(name) != ".json" {
 				return err
 			}
 			text, err := fs.ReadFile(checkout, name)

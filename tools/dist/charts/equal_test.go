@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -115,12 +114,6 @@ func kustomized(t *testing.T, text string) map[string]map[string]any {
 	return all
 }
 
-// withoutValues are folders that need an overlay. The first names an image that is yours, and its volumes and arguments are those of a
-// cloud: no values could be short. The others are for the operator of Prometheus.
-var withoutValues = []string{
-	"deploy/components/credential-plugins", "deploy/components/metrics-scraper", "deploy/components/monitoring",
-}
-
 // What people can apply with kustomize they can install with Helm, and a test above compares both.
 func TestEveryFolderHasValues(t *testing.T) {
 	var compared string
@@ -137,15 +130,16 @@ func TestEveryFolderHasValues(t *testing.T) {
 		compared += strings.ReplaceAll(string(text), "../../../../", "../")
 	}
 	found := 0
-	for _, pattern := range []string{"overlays/*", "overlays/karmada/*", "member*", "member-namespaced/*", "components/*"} {
-		folders, err := fs.Glob(checkout, "deploy/"+pattern+"/kustomization.yaml")
+	for _, pattern := range []string{"overlays/*", "overlays/karmada/*", "member*", "member-namespaced/*", "components/*",
+		"../certs/cert-manager/*", "../certs/given", "../certs/given/*"} {
+		folders, err := fs.Glob(checkout, path.Join("deploy", pattern, "kustomization.yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range folders {
 			found++
 			folder := path.Dir(f)
-			if !slices.Contains(withoutValues, folder) && !strings.Contains(compared, "- ../"+folder+"\n") {
+			if !strings.Contains(compared, "- ../"+folder+"\n") {
 				t.Errorf("no values stand for %s", folder)
 			}
 		}

@@ -21,11 +21,6 @@ func TestFaults(t *testing.T) {
 		b.add(option{file: "a.yaml", when: "b"}, named(map[string]any{"data": map[string]any{}}))
 		return b.one(named(nil), func(*object) {})
 	}
-	action := func(b *builder) error {
-		b.add(option{file: "a.yaml"}, named(map[string]any{"data": map[string]any{"text": "{{ of another template }}"}}))
-		_, err := b.templates("")
-		return err
-	}
 	dash := func(b *builder) error {
 		before := named(map[string]any{"list": []any{map[string]any{"a": "1"}}})
 		b.add(option{file: "a.yaml"}, before)
@@ -38,7 +33,6 @@ func TestFaults(t *testing.T) {
 		want string
 	}{
 		"a change of one of two objects":      {twice, "ConfigMap /one is in the chart 2 times"},
-		"text that is an action":              {action, "what a template would take for an action"},
 		"an item with nothing for its dash":   {dash, "no field that is always there"},
 		"a namespace that nobody makes":       {func(b *builder) error { return b.spare("one") }, "there is no namespace one"},
 		"a program that is not run":           {func(b *builder) error { return b.place() }, "the Deployment of metrics-adapter: there is none"},

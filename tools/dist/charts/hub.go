@@ -30,6 +30,11 @@ const (
 	leads       condition = `has $.Values.hub (list "standalone" "karmada")` // no other server of metrics is there
 	selfSigned  condition = `eq $.Values.certificates "selfSigned"`
 	certManager condition = `eq $.Values.certificates "certManager"`
+	given       condition = `eq $.Values.certificates "given"`
+	mounted     condition = `ne $.Values.certificates "selfSigned"` // programs have certificates of Secrets
+
+	monitored condition = "$.Values.monitoring.enabled"
+	plugged   condition = "$.Values.credentialPlugins.image"
 )
 
 // Files of templates.
@@ -39,6 +44,7 @@ const (
 	webhookFile    = "webhook.yaml"
 	managerFile    = "controller-manager.yaml"
 	sourcesFile    = "sources.yaml"
+	monitoringFile = "monitoring.yaml"
 )
 
 // hubOptions are those of the chart fleetscale. Later ones change what earlier ones add.
@@ -51,9 +57,10 @@ func hubOptions() []option {
 	all = append(all, webhookOptions()...)
 	all = append(all, managerOptions()...)
 	all = append(all, karmadaOptions()...)
-	all = append(all, certManagerOptions()...)
+	all = append(all, certificateOptions()...)
 	all = append(all, sourceOptions()...)
-	return append(all, profileOptions()...)
+	all = append(all, profileOptions()...)
+	return append(all, runningOptions()...)
 }
 
 func adapterOptions() []option {
@@ -118,15 +125,20 @@ func karmadaOptions() []option {
 	}
 }
 
-// certManagerOptions come after those that give Deployments volumes: kustomize puts what is added later before.
-func certManagerOptions() []option {
+// certificateOptions come after those that give Deployments volumes: kustomize puts what is added later before.
+func certificateOptions() []option {
 	const apiServices = "deploy/components/apiservice"
 	all := resources("deploy/base").with(apiServices, apiServices+"-custom", apiServices+"-external")
 	judged := components("deploy/components/webhook")
 	return []option{
 		// The webhook has a certificate of the same authority.
-		{file: adapterFile, when: certManager, objects: runs, from: all, to: all.with("certs/cert-manager")},
-		{file: webhookFile, when: certManager, objects: runs.and(webhook), from: judged, to: judged.with("certs/cert-manager/webhook")},
+		{when: mounted, from: all, to: all.with("certs/given")},
+		{when: mounted, from: judged, to: judged.with("certs/given/webhook")},
+		{file: adapterFile, when: certManager, objects: runs, from: all.with("certs/given"), to: all.with("certs/cert-manager")},
+		{
+			file: webhookFile, when: certManager, objects: runs.and(webhook),
+			from: judged.with("certs/given/webhook"), to: judged.with("certs/cert-manager/webhook"),
+		},
 	}
 }
 
@@ -166,5 +178,25 @@ func profileOptions() []option {
 			file: namespacesFile, when: grants, each: "$.Values.namespaces",
 			to: resources("deploy/components/namespaces/rights"),
 		},
+	}
+}
+
+// runningOptions are for a hub that runs the programs itself: the schema of the values refuses them elsewhere.
+func runningOptions() []option {
+	const monitoring = "deploy/components/monitoring"
+	programs := resources("deploy/base").with("deploy/components/controller-manager")
+	scraped := programs.with(monitoring)
+	return []option{
+		{file: monitoringFile, when: monitored, from: programs, to: scraped},
+		{
+			file: monitoringFile, when: monitored.and("$.Values.monitoring.scraper.name"),
+			to: components("deploy/components/metrics-scraper"),
+		},
+		{when: mounted, from: scraped, to: scraped.with("certs/given/monitoring")},
+		{
+			file: monitoringFile, when: certManager, objects: monitored,
+			from: scraped.with("certs/given/monitoring"), to: scraped.with("certs/cert-manager/monitoring"),
+		},
+		{when: plugged, from: programs, to: programs.with("deploy/components/credential-plugins")},
 	}
 }

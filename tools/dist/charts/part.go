@@ -11,6 +11,7 @@ import (
 // part is a piece of an object, as values make it.
 type part struct {
 	fields map[string][]choice // of a map: choices for one key exclude each other
+	more   []choice            // code that gives a map further fields
 	items  []choice            // of a list
 	list   bool
 	merged bool   // a list of which each item has the condition of who added it
@@ -159,6 +160,8 @@ func (p *part) plain() (value any, ok bool) {
 			all = append(all, v)
 		}
 		return all, true
+	case len(p.more) > 0:
+		return nil, false
 	case p.fields != nil:
 		all := map[string]any{}
 		for key, choices := range p.fields {

@@ -2,7 +2,10 @@
 
 package charts
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // program is one of those that the chart runs, and values says where the chart has its values.
 type program struct{ name, values string }
@@ -19,6 +22,7 @@ func (b *builder) place() error {
 	sources = append(sources, arguments("rancher-namespaces", "$.Values.sources.rancher")...)
 	sources = append(sources, arguments("clusterprofile-namespaces", "$.Values.sources.clusterprofile")...)
 	namespaces := arguments("namespaces", "$.Values.namespaces")
+	allowed := []choice{{plugged, &part{code: `include "fleetscale.allowedCommands" $.Values.credentialPlugins`, block: true}}}
 	apis := choice{
 		"lt (len $.Values.apis) 3",
 		&part{code: `--apis={{ join "," $.Values.apis }}`},
@@ -31,15 +35,52 @@ func (b *builder) place() error {
 		program
 		arguments [][]choice
 	}{
-		{adapterProgram, [][]choice{sources, namespaces, {apis}}},
+		{adapterProgram, [][]choice{sources, namespaces, allowed, {apis}}},
 		{webhookProgram, [][]choice{namespaces}},
-		{managerProgram, [][]choice{sources, namespaces, prices}},
+		{managerProgram, [][]choice{sources, namespaces, allowed, prices}},
 	} {
 		if err := b.placeIn(p.program, p.arguments...); err != nil {
 			return fmt.Errorf("the Deployment of %s: %w", p.name, err)
 		}
 	}
+	return errors.Join(b.placeAuthority(), b.placeScraper())
+}
+
+// placeAuthority has the hub verify certificates that are given.
+func (b *builder) placeAuthority() error {
+	authority := []choice{{given, &part{code: "{{ $.Values.authority | b64enc }}"}}}
+	placed := 0
+	for _, o := range b.objects {
+		switch o.made["kind"] {
+		case "APIService":
+			o.part.field("spec").fields["caBundle"] = authority
+			placed++
+		case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
+			for _, w := range o.part.field("webhooks").items {
+				w.part.field("clientConfig").fields["caBundle"] = authority
+				placed++
+			}
+		}
+	}
+	if placed == 0 {
+		return errors.New("nothing leads the hub to the programs")
+	}
 	return nil
+}
+
+// placeScraper says which account may scrape.
+func (b *builder) placeScraper() error {
+	for _, o := range b.objects {
+		if !o.is("ClusterRoleBinding", "fleetscale-metrics-scraper") {
+			continue
+		}
+		subject := o.part.field("subjects").item()
+		for _, key := range []string{"name", "namespace"} {
+			subject.field(key).code = "{{ $.Values.monitoring.scraper." + key + " }}"
+		}
+		return nil
+	}
+	return errors.New("nobody may scrape")
 }
 
 func (p program) at(value string) condition { return condition(p.values + "." + value) }
@@ -51,28 +92,32 @@ func arguments(flag, values string) []choice {
 
 func (b *builder) placeIn(p program, arguments ...[]choice) error {
 	for _, o := range b.objects {
+		if o.is("ServiceAccount", p.name) {
+			annotations := p.at("serviceAccountAnnotations")
+			o.part.field("metadata").fields["annotations"] = []choice{{annotations, &part{code: toYAML(annotations), block: true}}}
+		}
+	}
+	for _, o := range b.objects {
 		if o.is("Deployment", p.name) {
 			return p.placeIn(o.part, arguments)
 		}
 	}
-	return fmt.Errorf("there is none")
+	return errors.New("there is none")
 }
+
+func toYAML(values condition) string { return "toYaml " + string(values) }
 
 func (p program) placeIn(deployment *part, arguments [][]choice) error {
 	spec := deployment.field("spec")
 	pod := spec.field("template").field("spec")
 	container := pod.field("containers").item()
-	env := container.field("env").item()
 	replicas, image, resources := spec.field("replicas"), container.field("image"), container.field("resources")
-	args, limit, priority := container.field("args"), env.field("value"), pod.field("priorityClassName")
-	nodes, name := pod.field("nodeSelector"), env.field("name")
-	for _, found := range []*part{replicas, image, resources, args, limit, priority, nodes, name} {
+	args, limit, priority := container.field("args"), container.field("env").named("GOMEMLIMIT").field("value"), pod.field("priorityClassName")
+	nodes, labels := pod.field("nodeSelector"), spec.field("template").field("metadata").field("labels")
+	for _, found := range []*part{replicas, image, resources, args, limit, priority, nodes, labels} {
 		if found == nil {
-			return fmt.Errorf("it lacks a field that a value of the chart stands for")
+			return errors.New("it lacks a field that a value of the chart stands for")
 		}
-	}
-	if name.value != "GOMEMLIMIT" {
-		return fmt.Errorf("its first variable is %v, and should be GOMEMLIMIT", name.value)
 	}
 	replicas.code = "{{ int " + p.values + ".replicas }}"
 	image.code = fmt.Sprintf("{{ include %q (list $ %q %s) }}", "fleetscale.image", p.name, p.values)
@@ -83,6 +128,12 @@ func (p program) placeIn(deployment *part, arguments [][]choice) error {
 	for _, key := range []string{"nodeSelector", "tolerations", "affinity", "imagePullSecrets"} {
 		value := "$.Values." + key
 		pod.fields[key] = []choice{{condition(value), &part{code: "toYaml " + value, block: true}}}
+	}
+	labels.more = []choice{{p.at("podLabels"), &part{code: toYAML(p.at("podLabels"))}}}
+	pod.addItems("volumes", p.at("volumes"))
+	container.addItems("volumeMounts", p.at("volumeMounts"))
+	if plugins := pod.field("volumes").named("credential-plugins"); plugins != nil {
+		plugins.field("image").field("reference").code = "{{ $.Values.credentialPlugins.image | quote }}"
 	}
 	for _, more := range arguments {
 		args.items = append(args.items, more...)
@@ -97,6 +148,37 @@ func (p *part) field(key string) *part {
 		return nil
 	}
 	return p.fields[key][0].part
+}
+
+// addItems has a list of a map, which need not be there, end with those of a value.
+func (p *part) addItems(key string, values condition) {
+	added := choice{values, &part{code: toYAML(values), block: true}}
+	if len(p.fields[key]) == 0 {
+		p.fields[key] = []choice{{values, &part{list: true, items: []choice{added}}}}
+		return
+	}
+	list := &p.fields[key][0]
+	for i := range list.part.items {
+		if !list.part.merged {
+			list.part.items[i].when = list.part.items[i].when.and(list.when)
+		}
+	}
+	list.part.merged = true
+	list.part.items = append(list.part.items, added)
+	list.when = list.when.or(values)
+}
+
+// named is the item of a list that has a name; nil has none.
+func (p *part) named(name string) *part {
+	if p == nil {
+		return nil
+	}
+	for _, i := range p.items {
+		if n := i.part.field("name"); n != nil && n.value == name {
+			return i.part
+		}
+	}
+	return nil
 }
 
 // item is the first of a list; nil has none.

@@ -34,6 +34,16 @@ func TestSchema(t *testing.T) {
 			"decisions on Karmada":          {"hub: karmada\nplacementDecisions: true", "/placementDecisions"},
 			"cert-manager for Karmada":      {"hub: karmadaBesideMetricsAdapter\ncertificates: certManager", "/certificates"},
 			"through the hub where none is": {"throughHub: true", "/throughHub"},
+			"given without an authority":    {"certificates: given", "/authority"},
+			"an authority that is none":     {"certificates: given\nauthority: ca.crt", "/authority"},
+			"an authority of nothing":       {"authority: \"-----BEGIN CERTIFICATE-----\\n\"", "/authority"},
+			"plugins that may not be run":   {"credentialPlugins: {image: a}", "/credentialPlugins/allowed"},
+			"commands that nobody has":      {"credentialPlugins: {allowed: [a]}", "/credentialPlugins/allowed"},
+			"plugins on Karmada":            {"hub: karmadaHost\ncredentialPlugins: {image: a, allowed: [a]}", "/credentialPlugins/image"},
+			"monitoring of Karmada":         {"hub: karmadaHost\nmonitoring: {enabled: true}", "/monitoring/enabled"},
+			"monitoring of two programs":    {"monitoring: {enabled: true}\nwebhook: {enabled: false}", "/webhook/enabled"},
+			"a label that is no text":       {"webhook: {podLabels: {a: true}}", "/webhook/podLabels/a"},
+			"a volume without a name":       {"webhook: {volumes: [{emptyDir: {}}]}", "/webhook/volumes/0"},
 		},
 		"fleetscale-member": {
 			"a typo":                  {"right: read", "'right' not allowed"},
@@ -94,6 +104,8 @@ func TestNotes(t *testing.T) {
 		"karmada":                     "hub=karmadaHost",
 		"karmadaBesideMetricsAdapter": "namespace.karmada.io/skip-auto-propagation=true",
 		"karmadaHost":                 "the Secrets with the kubeconfigs",
+		"standalone\nmonitoring: {enabled: true}": "controller-manager-metrics-tls",
+		"karmadaHost\ncertificates: given":        "the Secrets metrics-adapter-tls and webhook-tls",
 	} {
 		rendered, err := render(t, loaded, "fleetscale-system", "hub: "+hub)
 		if err != nil {

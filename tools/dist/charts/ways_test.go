@@ -32,7 +32,39 @@ func hubs() map[string]same {
 			of("deploy/base").with("certs/self-signed/adapter", "apiservice", "apiservice-custom") +
 				"patches:\n- target: {kind: Deployment}\n  patch: |\n" + argument("--apis=metrics.k8s.io,custom.metrics.k8s.io"),
 		},
-		"observe":    {"observe: true", standalone.with("observe")},
+		"observe": {"observe: true", standalone.with("observe")},
+		"given certificates": {
+			"certificates: given\n" + authority,
+			of("deploy/base").with("webhook", "controller-manager", "apiservice", "apiservice-custom", "apiservice-external",
+				"certs/given", "certs/given/webhook") + verified,
+		},
+		"monitoring": {"monitoring: {enabled: true}", standalone.with("monitoring", "metrics-scraper")},
+		"monitoring by another Prometheus": {
+			"monitoring: {enabled: true, scraper: {name: mine, namespace: prometheus}}", standalone.with("monitoring", "metrics-scraper") +
+				"patches:\n- target: {kind: ClusterRoleBinding, name: fleetscale-metrics-scraper}\n  patch: |\n" +
+				"    - {op: replace, path: /subjects/0/name, value: mine}\n    - {op: replace, path: /subjects/0/namespace, value: prometheus}\n",
+		},
+		"monitoring by nobody yet": {"monitoring: {enabled: true, scraper: {name: ''}}", standalone.with("monitoring")},
+		"monitoring with cert-manager": {
+			"certificates: certManager\nmonitoring: {enabled: true}",
+			of("deploy/overlays/standalone-cert-manager").with("monitoring", "metrics-scraper", "certs/cert-manager/monitoring"),
+		},
+		"monitoring with given certificates": {
+			"certificates: given\nmonitoring: {enabled: true}\n" + authority,
+			of("deploy/base").with("webhook", "controller-manager", "apiservice", "apiservice-custom", "apiservice-external",
+				"certs/given", "certs/given/webhook", "monitoring", "metrics-scraper", "certs/given/monitoring") + verified,
+		},
+		"credential plugins": {plugins + "  allowed: [mine token *, 'other \"a,b\"']\n", standalone.with("credential-plugins") + pluggedIn +
+			argument("--allowed-exec-commands=mine token *") + argument(`--allowed-exec-commands=other "a,b"`)},
+		"credential plugins of a cloud": {
+			plugins + "  allowed: [mine]\nmetricsAdapter:" + ofCloud + "controllerManager:" + ofCloud,
+			standalone.with("credential-plugins") + pluggedIn + argument("--allowed-exec-commands=mine") + clouded,
+		},
+		"monitoring with credential plugins and cert-manager": {
+			"certificates: certManager\nmonitoring: {enabled: true}\n" + plugins + "  allowed: [mine]\n",
+			of("deploy/overlays/standalone-cert-manager").with("monitoring", "metrics-scraper",
+				"certs/cert-manager/monitoring", "credential-plugins") + pluggedIn + argument("--allowed-exec-commands=mine"),
+		},
 		"namespaces": {"namespaces: [shop, pay]", of("test/deploy/testdata/namespaces")},
 		"all sources": {
 			"placementDecisions: true\n" +
@@ -68,6 +100,60 @@ func hubs() map[string]same {
 		"other Pods": {otherPodsValues, standalone + otherPods},
 	}
 }
+
+// authority is one that is given, and verified has the hub verify certificates by it.
+const (
+	authority = "authority: \"-----BEGIN CERTIFICATE-----\\nAA==\\n\"\n"
+	bundle    = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCkFBPT0K"
+	verified  = "patches:\n- target: {kind: APIService}\n  patch: |\n    - {op: add, path: /spec/caBundle, value: " + bundle + "}\n" +
+		"- target: {group: admissionregistration.k8s.io}\n  patch: |\n" +
+		"    - {op: add, path: /webhooks/0/clientConfig/caBundle, value: " + bundle + "}\n" +
+		"    - {op: add, path: /webhooks/1/clientConfig/caBundle, value: " + bundle + "}\n" +
+		"    - {op: add, path: /webhooks/2/clientConfig/caBundle, value: " + bundle + "}\n"
+)
+
+// notSelfSigned takes from an overlay what the webhook needs to sign its own certificate.
+const notSelfSigned = `- target: {kind: Secret|Role|RoleBinding|ClusterRole|ClusterRoleBinding, name: .*webhook.*self-signed.*}
+  patch: |
+    $patch: delete
+    kind: any
+    metadata: {name: any}
+`
+
+// plugins are those of an image, and pluggedIn names it; arguments follow.
+const (
+	plugins   = "credentialPlugins:\n  image: registry.example.com/mine@" + aDigest + "\n"
+	pluggedIn = `patches:
+- target: {kind: Deployment, name: metrics-adapter|controller-manager}
+  patch: |
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: any}
+    spec: {template: {spec: {volumes: [{name: credential-plugins, image: {reference: "registry.example.com/mine@` + aDigest + `"}}]}}}
+- target: {kind: Deployment, name: metrics-adapter|controller-manager}
+  patch: |
+`
+)
+
+// ofCloud is what a cloud has to be told of a program, and clouded is the same as patches.
+const (
+	ofCloud = `
+  serviceAccountAnnotations: {cloud.example.com/role: reads}
+  podLabels: {cloud.example.com/use: "true"}
+  volumes: [{name: cloud, configMap: {name: cloud}}]
+  volumeMounts: [{name: cloud, mountPath: /home/nonroot/.cloud, readOnly: true}]
+`
+	clouded = `
+    - {op: add, path: /spec/template/metadata/labels/cloud.example.com~1use, value: "true"}
+    - {op: add, path: /spec/template/spec/volumes/-, value: {name: cloud, configMap: {name: cloud}}}
+    - op: add
+      path: /spec/template/spec/containers/0/volumeMounts/-
+      value: {name: cloud, mountPath: /home/nonroot/.cloud, readOnly: true}
+- target: {kind: ServiceAccount, name: metrics-adapter|controller-manager}
+  patch: |
+    - {op: add, path: /metadata/annotations, value: {cloud.example.com/role: reads}}
+`
+)
 
 const aDigest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
@@ -123,6 +209,12 @@ func karmadas() map[string]same {
 		},
 		"all on the host of Karmada": {
 			host, of(overlays+"host") + apart + of(overlays+"webhook-host") + apart + of(overlays+"controller-manager-host"),
+		},
+		"given certificates on the hub of Karmada": {
+			hub + onlyWebhook + "certificates: given\n" + authority, of(overlays+"webhook") + verified + notSelfSigned,
+		},
+		"given certificates on the host of Karmada": {
+			host + onlyAdapter + "certificates: given", of(overlays + "host").with("certs/given"),
 		},
 		"observe on the hub of Karmada":  {hub + onlyManager + "observe: true", of(overlays + "controller-manager").with("observe")},
 		"observe on the host of Karmada": {host + onlyManager + "observe: true", of(overlays + "controller-manager-host").with("observe")},

@@ -3,7 +3,6 @@
 package charts
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,6 +53,9 @@ func (w *writer) fields(p *part, indent int) {
 		for _, c := range choices {
 			w.when(c.when, func() { w.field(key, c.part, indent) })
 		}
+	}
+	for _, c := range p.more {
+		w.when(c.when, func() { w.line("{{- %s | nindent %d }}", c.part.code, indent) })
 	}
 }
 
@@ -130,12 +132,10 @@ func (w *writer) when(c condition, write func()) {
 
 func (w *writer) yaml(value any, indent int) {
 	text, err := yaml.Marshal(value)
-	if err == nil && strings.Contains(string(text), "{{") {
-		err = errors.New("what a template would take for an action: " + string(text))
-	}
 	w.errs = append(w.errs, err)
 	space := strings.Repeat(" ", indent)
-	for line := range strings.Lines(string(text)) {
+	// What a template would take for an action, as text of alerts and of dashboards is, it writes itself.
+	for line := range strings.Lines(strings.ReplaceAll(string(text), "{{", `{{ "{{" }}`)) {
 		if line != "\n" {
 			line = space + line
 		}

@@ -21,3 +21,11 @@ was released with, by its digest.
 {{- if hasSuffix "Gi" $limit }}{{ $mib = mul (trimSuffix "Gi" $limit) 1024 }}{{ end -}}
 {{- div (mul $mib 3) 4 }}MiB
 {{- end }}
+
+{{- /* Command lines of credential plugins that registrations may run, an argument for each. */ -}}
+{{- define "fleetscale.allowedCommands" -}}
+{{- range $i, $line := .allowed -}}
+{{- if $i }}{{ "\n" }}{{ end -}}
+- {{ printf "--allowed-exec-commands=%s" $line | quote }}
+{{- end -}}
+{{- end }}

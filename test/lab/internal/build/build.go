@@ -18,7 +18,7 @@ import (
 
 // Group is programs that are built together, and kept in a folder of their own.
 type Group struct {
-	module  string // folder of the module below test/ whose versions are built; empty for test/ itself
+	module  string // folder of the module whose versions are built, from test/; empty for test/ itself
 	steps   []step
 	tests   []step   // of packages whose tests become a program each
 	sources []string // folders below lab/ that the programs are made of, beside modules of others
