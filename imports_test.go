@@ -135,6 +135,7 @@ var neighbours = map[string][]string{
 	"pkg/replicas":                             {"pkg/compact"},
 	"pkg/speccopy":                             {"pkg/guard"},
 	"pkg/members/selection":                    {"pkg/hub/placement", "pkg/members/workload"},
+	"pkg/hub/webhooks":                         {"pkg/hub/served"},
 	"pkg/members/usage":                        {"pkg/members/connection", "pkg/members/memory"},
 	"pkg/members/workload": {"pkg/members/capacity", "pkg/members/connection", "pkg/members/member", "pkg/members/mirror",
 		"pkg/members/pods"},

@@ -14,7 +14,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/tokens"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
-	"github.com/fleetscale/fleetscale/pkg/hub/webhooks"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 )
 
@@ -29,7 +28,7 @@ type Metrics struct {
 	hub         *hubmetrics.Metrics
 	schema      *served.Metrics
 	losses      *served.Losses
-	webhooks    *webhooks.Metrics
+	webhooks    *served.Metrics
 	members     *member.Metrics
 }
 
@@ -46,7 +45,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		hub:         hubmetrics.NewMetrics(reg),
 		schema:      served.NewMetrics(reg),
 		losses:      served.NewLosses(reg),
-		webhooks:    webhooks.NewMetrics(reg),
+		webhooks:    served.NewWebhookMetrics(reg),
 		members:     member.NewMetrics(reg),
 	}
 }
