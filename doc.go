@@ -28,6 +28,7 @@
 //	2 I/O        pkg/members/      what is asked of members, and kept of them
 //	               member          which clusters there are, their health and identity
 //	               connection      how one cluster is asked: bounded in time, bytes and requests
+//	               ratelimit       whose request to a cluster is sent next
 //	               usage           cpu and memory of the fleet's pods and nodes
 //	               relay           their custom and external metrics
 //	               memory          what is kept of both, bounded, fairly for each namespace
