@@ -42,10 +42,9 @@
 //	               apiservice      which APIServices lead its metrics APIs to the adapter, and where one points
 //	               configmap       texts that one program writes and others follow
 //	               memberview      what the controller-manager sees of the members, for the adapter
-//	               observed        the hub for a program that only observes
+//	               hubclient       how controllers write to it: statuses, or nothing
 //	               history         what containers used, kept and saved there
 //	               hubmetrics      what its metrics APIs say of a workload
-//	               hubstatus       statuses, written without their answers being read
 //	               placement       in which clusters others place a workload
 //	               served          whether it serves our schema
 //	               webhooks        whether webhooks of Karmada are asked about our kinds
