@@ -38,12 +38,12 @@
 //	               workload        what they run of one workload, who scales or sizes it there, and
 //	                               how its Pods are resized, evicted and born
 //	               selection       which of them an autoscaler selects
-//	             pkg/hub/          what is asked of the hub
+//	               history         what containers of a workload used there, kept, and saved on the hub
+//	               memberview      what the controller-manager sees of them, for the adapter
+//	             pkg/hub/          what is asked of the hub; it knows nothing of pkg/members
 //	               apiservice      which APIServices lead its metrics APIs to the adapter, and where one points
 //	               configmap       texts that one program writes and others follow
-//	               memberview      what the controller-manager sees of the members, for the adapter
 //	               hubclient       how controllers write to it: statuses, or nothing
-//	               history         what containers used, kept and saved there
 //	               hubmetrics      what its metrics APIs say of a workload
 //	               placement       in which clusters others place a workload
 //	               served          whether it serves our schema

@@ -45,17 +45,17 @@ var rings = map[string]int{
 	"pkg/command":              2,
 	"pkg/hub/apiservice":       2,
 	"pkg/hub/configmap":        2,
-	"pkg/hub/history":          2,
 	"pkg/hub/hubclient":        2,
 	"pkg/hub/hubmetrics":       2,
-	"pkg/hub/memberview":       2,
 	"pkg/hub/placement":        2,
 	"pkg/hub/served":           2,
 	"pkg/hub/webhooks":         2,
 	"pkg/members/capacity":     2,
 	"pkg/members/connection":   2,
+	"pkg/members/history":      2,
 	"pkg/members/member":       2,
 	"pkg/members/memberstest":  2,
+	"pkg/members/memberview":   2,
 	"pkg/members/memory":       2,
 	"pkg/members/mirror":       2,
 	"pkg/members/pods":         2,
@@ -114,7 +114,7 @@ var neighbours = map[string][]string{
 	"pkg/members/capacity": {"pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
 	"pkg/explanation":      {"pkg/assignment", "pkg/replicas", "pkg/sizes", "pkg/summary", "pkg/taints"},
 	"pkg/fit":              {"pkg/compact"},
-	"pkg/command":          {"pkg/hub/memberview", "pkg/members/connection", "pkg/members/member"},
+	"pkg/command":          {"pkg/members/connection", "pkg/members/member", "pkg/members/memberview"},
 	"pkg/cronplan":         {"pkg/schedule", "pkg/tenancy"},
 	"pkg/controllers/federatedhpa": {"pkg/controllers/federatedhpa/central", "pkg/controllers/federatedhpa/distributed",
 		"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},
@@ -122,8 +122,8 @@ var neighbours = map[string][]string{
 	"pkg/controllers/federatedhpa/distributed": {"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},
 	"pkg/controllers/restore":                  {"pkg/hub/served"},
 	"pkg/guard":                                {"pkg/wire"},
-	"pkg/hub/history":                          {"pkg/hub/hubmetrics", "pkg/members/pods"},
-	"pkg/hub/memberview":                       {"pkg/hub/configmap", "pkg/members/member", "pkg/registration/watcher"},
+	"pkg/members/history":                      {"pkg/hub/hubmetrics", "pkg/members/pods"},
+	"pkg/members/memberview":                   {"pkg/hub/configmap", "pkg/members/member", "pkg/registration/watcher"},
 	"pkg/members/member":                       {"pkg/hub/configmap", "pkg/members/connection", "pkg/registration/watcher"},
 	"pkg/memberhpa":                            {"pkg/assignment"},
 	"pkg/members/connection":                   {"pkg/members/ratelimit", "pkg/readonly"},
@@ -193,6 +193,17 @@ func TestImportsFollowTheRings(t *testing.T) {
 	}
 	for _, fault := range faults {
 		t.Error(fault)
+	}
+}
+
+// What is known of members may be kept on the hub. The hub itself is asked without them.
+func TestTheHubKnowsNoMembers(t *testing.T) {
+	for place, all := range neighbours {
+		for _, other := range all {
+			if below(place, "pkg/hub") && below(other, "pkg/members") {
+				t.Errorf("%s may import %s", place, other)
+			}
+		}
 	}
 }
 
