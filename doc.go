@@ -29,6 +29,7 @@
 //	2 I/O        pkg/members/      what is asked of members, and kept of them
 //	               member          which clusters there are, their health and identity
 //	               connection      how one cluster is asked: bounded in time, bytes and requests
+//	               ratelimit       whose request to a cluster is sent next
 //	               usage           cpu and memory of the fleet's pods and nodes
 //	               relay           their custom and external metrics
 //	               memory          what is kept of both, bounded, fairly for each namespace
@@ -38,14 +39,13 @@
 //	               workload        what they run of one workload, who scales or sizes it there, and
 //	                               how its Pods are resized, evicted and born
 //	               selection       which of them an autoscaler selects
-//	             pkg/hub/          what is asked of the hub
+//	               history         what containers of a workload used there, kept, and saved on the hub
+//	               memberview      what the controller-manager sees of them, for the adapter
+//	             pkg/hub/          what is asked of the hub; it knows nothing of pkg/members
 //	               apiservice      which APIServices lead its metrics APIs to the adapter, and where one points
 //	               configmap       texts that one program writes and others follow
-//	               memberview      what the controller-manager sees of the members, for the adapter
-//	               observed        the hub for a program that only observes
-//	               history         what containers used, kept and saved there
+//	               hubclient       how controllers write to it: statuses, or nothing
 //	               hubmetrics      what its metrics APIs say of a workload
-//	               hubstatus       statuses, written without their answers being read
 //	               placement       in which clusters others place a workload
 //	               served          whether it serves our schema
 //	               webhooks        whether webhooks of Karmada are asked about our kinds

@@ -47,30 +47,30 @@ var rings = map[string]int{
 	"pkg/command":               2,
 	"pkg/hub/apiservice":        2,
 	"pkg/hub/configmap":         2,
-	"pkg/hub/history":           2,
+	"pkg/hub/hubclient":         2,
 	"pkg/hub/hubmetrics":        2,
-	"pkg/hub/hubstatus":         2,
-	"pkg/hub/memberview":        2,
-	"pkg/hub/observed":          2,
 	"pkg/hub/placement":         2,
 	"pkg/hub/served":            2,
 	"pkg/hub/webhooks":          2,
 	"pkg/members/capacity":      2,
 	"pkg/members/connection":    2,
+	"pkg/members/history":       2,
 	"pkg/members/member":        2,
 	"pkg/members/memberstest":   2,
+	"pkg/members/memberview":    2,
 	"pkg/members/memory":        2,
 	"pkg/members/mirror":        2,
 	"pkg/members/pods":          2,
+	"pkg/members/ratelimit":     2,
 	"pkg/members/relay":         2,
 	"pkg/members/selection":     2,
 	"pkg/members/usage":         2,
 	"pkg/members/workload":      2,
 	"pkg/plugin":                2,
 	"pkg/readonly":              2,
+	"pkg/registration/watcher":  2,
 	"pkg/recording/recordstore": 2,
 	"pkg/replicas/replicastest": 2,
-	"pkg/registration/watcher":  2,
 
 	"pkg/controllers/fairqueue":                     2,
 	"pkg/controllers/perobject":                     2,
@@ -120,7 +120,7 @@ var neighbours = map[string][]string{
 	"pkg/members/capacity": {"pkg/members/member", "pkg/members/mirror", "pkg/members/pods"},
 	"pkg/explanation":      {"pkg/assignment", "pkg/replicas", "pkg/sizes", "pkg/summary", "pkg/taints"},
 	"pkg/fit":              {"pkg/compact"},
-	"pkg/command":          {"pkg/hub/memberview", "pkg/members/connection", "pkg/members/member"},
+	"pkg/command":          {"pkg/members/connection", "pkg/members/member", "pkg/members/memberview"},
 	"pkg/cronplan":         {"pkg/schedule", "pkg/tenancy"},
 	"pkg/controllers/federatedhpa": {"pkg/controllers/federatedhpa/central", "pkg/controllers/federatedhpa/distributed",
 		"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},
@@ -128,23 +128,25 @@ var neighbours = map[string][]string{
 	"pkg/controllers/federatedhpa/distributed": {"pkg/controllers/federatedhpa/record", "pkg/controllers/federatedhpa/sight"},
 	"pkg/controllers/restore":                  {"pkg/hub/served"},
 	"pkg/guard":                                {"pkg/wire"},
-	"pkg/hub/history":                          {"pkg/hub/hubmetrics", "pkg/members/pods"},
-	"pkg/hub/memberview":                       {"pkg/hub/configmap", "pkg/members/member", "pkg/registration/watcher"},
+	"pkg/members/history":                      {"pkg/hub/hubmetrics", "pkg/members/pods"},
+	"pkg/members/memberview":                   {"pkg/hub/configmap", "pkg/members/member", "pkg/registration/watcher"},
 	"pkg/members/member":                       {"pkg/hub/configmap", "pkg/members/connection", "pkg/registration/watcher"},
 	"pkg/memberhpa":                            {"pkg/assignment"},
-	"pkg/members/connection":                   {"pkg/readonly"},
+	"pkg/members/connection":                   {"pkg/members/ratelimit", "pkg/readonly"},
 	"pkg/members/memberstest":                  {"pkg/members/connection"},
 	"pkg/members/mirror":                       {"pkg/members/connection", "pkg/members/member"},
 	"pkg/members/pods":                         {"pkg/members/member", "pkg/members/mirror"},
-	"pkg/members/relay":                        {"pkg/members/connection", "pkg/members/member", "pkg/members/memory"},
-	"pkg/plugin/dashboard":                     {"pkg/plugin/crontab", "pkg/plugin/explain", "pkg/plugin/status"},
-	"pkg/registration":                         {"pkg/taints", "pkg/tenancy"},
-	"pkg/recording":                            {"pkg/guard", "pkg/replicas"},
-	"pkg/replay":                               {"pkg/explanation", "pkg/recording", "pkg/replicas"},
-	"pkg/replicas":                             {"pkg/compact"},
-	"pkg/speccopy":                             {"pkg/guard"},
-	"pkg/members/selection":                    {"pkg/hub/placement", "pkg/members/workload"},
-	"pkg/members/usage":                        {"pkg/members/connection", "pkg/members/memory"},
+	"pkg/members/relay": {"pkg/members/connection", "pkg/members/member", "pkg/members/memory",
+		"pkg/members/ratelimit"},
+	"pkg/registration":      {"pkg/taints", "pkg/tenancy"},
+	"pkg/replicas":          {"pkg/compact"},
+	"pkg/speccopy":          {"pkg/guard"},
+	"pkg/members/selection": {"pkg/hub/placement", "pkg/members/workload"},
+	"pkg/hub/webhooks":      {"pkg/hub/served"},
+	"pkg/members/usage":     {"pkg/members/connection", "pkg/members/memory"},
+	"pkg/plugin/dashboard":  {"pkg/plugin/crontab", "pkg/plugin/explain", "pkg/plugin/status"},
+	"pkg/recording":         {"pkg/guard", "pkg/replicas"},
+	"pkg/replay":            {"pkg/explanation", "pkg/recording", "pkg/replicas"},
 	"pkg/members/workload": {"pkg/members/capacity", "pkg/members/connection", "pkg/members/member", "pkg/members/mirror",
 		"pkg/members/pods"},
 }
@@ -161,7 +163,7 @@ var decisions = map[string][]string{
 	"pkg/controllers/multidim": {"amounts.go", "conditions.go", "decide.go", "recommender.go", "sizing.go", "situation.go", "status.go",
 		"summarize.go"},
 	"pkg/controllers/tokens": {"claims.go", "decide.go"},
-	"pkg/plugin/dashboard": {"autoscaler.go", "clusters.go", "coming.go", "detail.go", "fleet.go", "metrics.go", "sizes.go", "timeline.go"},
+	"pkg/plugin/dashboard":   {"autoscaler.go", "clusters.go", "coming.go", "detail.go", "fleet.go", "metrics.go", "sizes.go", "timeline.go"},
 	"pkg/plugin/doctor": {"checks_apis.go", "checks_autoscalers.go", "checks_granted.go", "checks_hub.go", "checks_members.go",
 		"checks_targets.go", "checks_webhook.go", "commands.go", "picture.go", "report.go"},
 	"pkg/plugin/membership": {"address.go", "decide.go", "manifests.go", "targets.go"},
@@ -201,6 +203,17 @@ func TestImportsFollowTheRings(t *testing.T) {
 	}
 	for _, fault := range faults {
 		t.Error(fault)
+	}
+}
+
+// What is known of members may be kept on the hub. The hub itself is asked without them.
+func TestTheHubKnowsNoMembers(t *testing.T) {
+	for place, all := range neighbours {
+		for _, other := range all {
+			if below(place, "pkg/hub") && below(other, "pkg/members") {
+				t.Errorf("%s may import %s", place, other)
+			}
+		}
 	}
 }
 

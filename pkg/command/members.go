@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberview"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 

@@ -74,6 +74,7 @@ func TestJSON(t *testing.T) {
 		"a label":         {`{"metadata":{"labels":{"a":"1e-2147483648"}}}`, ``},
 		"a name":          {`{"metadata":{"name":"1e-2147483648"}}`, ``},
 		"a broken object": {`{"spec":{"metrics":[{"x":"1e99999"}`, `unexpected EOF`},
+		"no name":         {`{"spec":{"metrics":[{1:"1e99999"}]}}`, `invalid character '1'`},
 		"a deep one":      {`{"a":"1e99999","b":` + strings.Repeat("[", 1_000_000), `exceeded max depth`},
 	}
 	for name, tc := range tests {

@@ -9,6 +9,9 @@ func TestBrief(t *testing.T) {
 		"short":            "short",
 		"a\nb":             "a\nb",
 		"exactly ten":      "exactly...",
+		"ten is all":       "ten is all",
+		"aäääääää":         "aäää...", // cut between characters
+		"äääääää":          "äää...",
 		"\x1b[2J":          "\ufffd[2J",
 		"\x1b\x1b\x1b\x1b": "\ufffd\ufffd...",
 	} {

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -38,8 +37,7 @@ type env struct {
 var shared = fixture.Shared[*env]{Name: "admission", Start: setUp}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	shared.End(code != 0, os.Stderr)
+	shared.Main(m)
 }
 
 // Down stops everything.
@@ -48,39 +46,21 @@ func (e *env) Down() error { return errors.Join(e.front.Close(), e.Fleet.Down())
 // hub returns the shared hub, with the kinds and without any webhook.
 func hub(t testing.TB) *env {
 	t.Helper()
-	e, err := shared.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return shared.Of(t)
 }
 
 func setUp(ctx context.Context, dir string) (*env, error) {
 	e := &env{dir: dir}
-	if err := e.start(ctx); err != nil {
-		return nil, err
-	}
-	return e, nil
+	return e, fixture.Raise(ctx, dir, lab.Options{}, []string{"webhook"}, e.raise)
 }
 
-func (e *env) start(ctx context.Context) (err error) {
-	if e.program, err = fixture.Build(ctx, "webhook", e.dir, os.Stderr); err != nil {
+func (e *env) raise(ctx context.Context, f *fixture.Fleet, programs map[string]string) (err error) {
+	e.Fleet, e.program = f, programs["webhook"]
+	if err := e.InstallKinds(ctx, e.Hub()); err != nil {
 		return err
 	}
-	l, err := lab.Up(ctx, lab.Options{Dir: filepath.Join(e.dir, fixture.LabDir), Log: os.Stderr})
-	if err != nil {
-		return err
-	}
-	if e.Fleet, err = fixture.New(l, ""); err == nil {
-		err = e.InstallKinds(ctx, e.Hub())
-	}
-	if err == nil {
-		e.front, err = fixture.NewFront(ctx)
-	}
-	if err != nil {
-		return errors.Join(err, l.Down())
-	}
-	return nil
+	e.front, err = fixture.NewFront(ctx)
+	return err
 }
 
 // install has the hub ask the front, until the test ends. It begins without a

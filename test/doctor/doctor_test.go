@@ -299,7 +299,7 @@ var faults = []fault{
 
 // Each fault is found, by the check that is for it and with a command; and before and after it nothing is.
 func TestFaults(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.awaitHealthy(t)
 	planted := 0
 	for _, f := range faults {
@@ -352,7 +352,7 @@ func (e *env) finds(ctx context.Context, f fault) error {
 
 // Who may do nothing is told what it takes, and of no fault.
 func TestWithoutRights(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.awaitHealthy(t)
 	r, err := e.doctor(t.Context(), "--as=nobody")
 	if err != nil || r.code != 2 || r.Count(doctor.Failed)+r.Count(doctor.Warned) > 0 {
@@ -376,7 +376,7 @@ func TestWithoutRights(t *testing.T) {
 
 // A person sees a table, and what is wrong below it.
 func TestTable(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.awaitHealthy(t)
 	said, err := e.Fleetscale(t.Context(), "doctor")
 	if err != nil || !strings.Contains(said.Stdout, "apiservices     ✓") || strings.Contains(said.Stdout, "✗") {

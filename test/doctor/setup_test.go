@@ -9,9 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,8 +26,6 @@ const (
 	east, west = "east", "west"
 	// shop has a workload in east, and its autoscaler on the hub.
 	shop = "shop"
-	// lifetime of tokens outlasts any test.
-	lifetime = 24 * time.Hour
 	// patience is for what programs notice by themselves: machines may be busy.
 	patience = 2 * time.Minute
 )
@@ -47,17 +43,7 @@ type env struct {
 var shared = fixture.Shared[*env]{Name: "doctor", Start: setUp}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	shared.End(code != 0, os.Stderr)
-}
-
-func started(t *testing.T) *env {
-	t.Helper()
-	e, err := shared.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	shared.Main(m)
 }
 
 // Down stops everything.
@@ -67,32 +53,14 @@ func (e *env) Down() error {
 }
 
 func setUp(ctx context.Context, dir string) (*env, error) {
-	programs := map[string]string{}
-	for _, name := range []string{"metrics-adapter", "webhook", "controller-manager"} {
-		program, err := fixture.Build(ctx, name, dir, os.Stderr)
-		if err != nil {
-			return nil, err
-		}
-		programs[name] = program
-	}
-	l, err := lab.Up(ctx, lab.Options{
-		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr, MetricResolution: 10 * time.Second,
-		Members: []lab.Member{{Name: east, Nodes: 1, WithoutTestAdapter: true}},
-	})
-	if err != nil {
-		return nil, err
-	}
 	e := &env{}
-	if err := e.raise(ctx, l, programs); err != nil {
-		return nil, errors.Join(err, l.Down())
-	}
-	return e, nil
+	return e, fixture.Raise(ctx, dir, lab.Options{
+		MetricResolution: 10 * time.Second, Members: []lab.Member{{Name: east, Nodes: 1, WithoutTestAdapter: true}},
+	}, []string{"metrics-adapter", "webhook", "controller-manager"}, e.raise)
 }
 
-func (e *env) raise(ctx context.Context, l *lab.Lab, programs map[string]string) (err error) {
-	if e.Fleet, err = fixture.New(l, programs["metrics-adapter"]); err != nil {
-		return err
-	}
+func (e *env) raise(ctx context.Context, f *fixture.Fleet, programs map[string]string) (err error) {
+	e.Fleet = f
 	if e.member, err = e.Cluster(east); err != nil {
 		return err
 	}
@@ -110,22 +78,7 @@ func (e *env) raise(ctx context.Context, l *lab.Lab, programs map[string]string)
 
 // joinWest registers the mirror with both credentials.
 func (e *env) joinWest(ctx context.Context) error {
-	for account, register := range map[string]func(context.Context, string, []byte) error{
-		fixture.MemberAccount: e.Register, fixture.MemberWriter: e.RegisterToWrite,
-	} {
-		token, err := e.member.ServiceAccountToken(ctx, fixture.MemberNamespace, account, lifetime)
-		if err != nil {
-			return err
-		}
-		kubeconfig, err := e.west.kubeconfig(token)
-		if err != nil {
-			return err
-		}
-		if err := register(ctx, west, kubeconfig); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.RegisterToScale(ctx, west, e.member, e.west.kubeconfig)
 }
 
 const web = `

@@ -4,11 +4,9 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -56,8 +54,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", parallelTests); err != nil {
 		panic(err)
 	}
-	code := m.Run()
-	shared.End(code != 0, os.Stderr)
+	shared.Main(m)
 }
 
 // adapterFlags shorten the windows that a test would have to wait for.
@@ -76,17 +73,6 @@ func adapterFlags() []string {
 
 func setUp(ctx context.Context, dir string) (*env, error) {
 	e := &env{dir: dir}
-	if err := e.start(ctx); err != nil {
-		return nil, err
-	}
-	return e, nil
-}
-
-func (e *env) start(ctx context.Context) error {
-	program, err := fixture.Build(ctx, "metrics-adapter", e.dir, os.Stderr)
-	if err != nil {
-		return err
-	}
 	quick := []string{
 		"--horizontal-pod-autoscaler-sync-period=2s",
 		"--horizontal-pod-autoscaler-downscale-stabilization=5s",
@@ -98,29 +84,23 @@ func (e *env) start(ctx context.Context) error {
 	for i := range members {
 		members[i].ControllerManagerArgs, members[i].Recorded = quick, observers
 	}
-	l, err := lab.Up(ctx, lab.Options{
-		Dir:              filepath.Join(e.dir, fixture.LabDir),
+	return e, fixture.Raise(ctx, dir, lab.Options{
 		Hub:              lab.Hub{Workloads: true, ControllerManagerArgs: quick, Recorded: observers},
 		Members:          members,
 		MetricResolution: period,
-		Log:              os.Stderr,
-	})
-	if err != nil {
+	}, []string{"metrics-adapter"}, e.raise)
+}
+
+func (e *env) raise(ctx context.Context, f *fixture.Fleet, _ map[string]string) (err error) {
+	e.Fleet = f
+	if err := e.serve(ctx); err != nil {
 		return err
 	}
-	if e.Fleet, err = fixture.New(l, program); err == nil {
-		err = e.serve(ctx)
+	// While the members measure what runs in them.
+	if e.controllers, err = fixture.Build(ctx, "controller-manager", e.dir, os.Stderr); err != nil {
+		return err
 	}
-	if err == nil { // while the members measure what runs in them
-		e.controllers, err = fixture.Build(ctx, "controller-manager", e.dir, os.Stderr)
-	}
-	if err == nil {
-		err = e.measured(ctx)
-	}
-	if err != nil {
-		return errors.Join(err, l.Down())
-	}
-	return nil
+	return e.measured(ctx)
 }
 
 // measured returns when the members themselves know what the shop's pods use:
@@ -175,10 +155,7 @@ func (e *env) serve(ctx context.Context) (err error) {
 // started returns the shared fleet, which others use at the same time.
 func started(t *testing.T) *env {
 	t.Helper()
-	e, err := shared.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := shared.Of(t)
 	return e
 }
 

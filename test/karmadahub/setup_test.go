@@ -11,8 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -50,8 +48,7 @@ type env struct {
 var shared = fixture.Shared[*env]{Name: "karmadahub", Start: setUp}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	shared.End(code != 0, os.Stderr)
+	shared.Main(m)
 }
 
 func started(t *testing.T) *env {
@@ -59,48 +56,27 @@ func started(t *testing.T) *env {
 	if !lab.KarmadaIsBuilt() {
 		t.Skip("Karmada's programs are not built: make test-karmada builds them, and runs this")
 	}
-	e, err := shared.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return shared.Of(t)
 }
 
 func setUp(ctx context.Context, dir string) (*env, error) {
-	programs := map[string]string{}
-	for _, name := range []string{"metrics-adapter", "webhook", "controller-manager"} {
-		program, err := fixture.Build(ctx, name, dir, os.Stderr)
-		if err != nil {
-			return nil, err
-		}
-		programs[name] = program
-	}
 	members := lab.Members(3)
 	for i := range members {
 		members[i].Nodes, members[i].Pull = 1, members[i].Name == pullMember
 		members[i].ControllerManagerArgs = []string{"--horizontal-pod-autoscaler-sync-period=2s"}
 	}
-	l, err := lab.Up(ctx, lab.Options{
-		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr, MetricResolution: 10 * time.Second, Members: members,
+	e := &env{}
+	return e, fixture.Raise(ctx, dir, lab.Options{
+		MetricResolution: 10 * time.Second, Members: members,
 		Karmada: &lab.Karmada{ControllerManagerArgs: []string{
 			"--controllers=-federatedHorizontalPodAutoscaler,-cronFederatedHorizontalPodAutoscaler", // docs/karmada.md, "Controllers"
 		}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	e := &env{}
-	if err := e.raise(ctx, l, programs); err != nil {
-		return nil, errors.Join(err, l.Down())
-	}
-	return e, nil
+	}, []string{"metrics-adapter", "webhook", "controller-manager"}, e.raise)
 }
 
 // raise installs the programs as docs/karmada.md has people do it.
-func (e *env) raise(ctx context.Context, l *lab.Lab, programs map[string]string) (err error) {
-	if e.Fleet, err = fixture.New(l, programs["metrics-adapter"]); err != nil {
-		return err
-	}
+func (e *env) raise(ctx context.Context, f *fixture.Fleet, programs map[string]string) (err error) {
+	e.Fleet = f
 	if e.front, err = fixture.NewFront(ctx); err != nil {
 		return err
 	}

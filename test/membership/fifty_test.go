@@ -29,7 +29,7 @@ import (
 // own, which tells a uid of its own, and is otherwise the cluster west.
 func TestFiftyJoin(t *testing.T) {
 	const members, most = 50, time.Minute
-	e := started(t)
+	e := shared.Of(t)
 	backend, err := e.Cluster(west)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // A cluster joins by one command, top sees it, its tokens are rotated in both ways, and it leaves without a trace.
 func TestMembership(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	before := e.trace(t)
 	e.fails(t, "--allow-local-members", "join", east, "--context", east)
 	e.fails(t, `context "hub" leads to the hub itself`, "join", "self", "--context", "hub", "--allow-local-members")

@@ -32,48 +32,21 @@ type env struct {
 var shared = fixture.Shared[*env]{Name: "membership", Start: setUp}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	shared.End(code != 0, os.Stderr)
-}
-
-func started(t *testing.T) *env {
-	t.Helper()
-	e, err := shared.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	shared.Main(m)
 }
 
 func setUp(ctx context.Context, dir string) (*env, error) {
 	e := &env{dir: dir}
-	programs := map[string]string{}
-	for _, name := range []string{"metrics-adapter", "controller-manager", "kubectl-fleetscale"} {
-		program, err := fixture.Build(ctx, name, dir, os.Stderr)
-		if err != nil {
-			return nil, err
-		}
-		programs[name] = program
-	}
-	l, err := lab.Up(ctx, lab.Options{
-		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr, MetricResolution: 10 * time.Second,
+	return e, fixture.Raise(ctx, dir, lab.Options{
+		MetricResolution: 10 * time.Second,
 		Members: []lab.Member{
 			{Name: east, Nodes: 1, WithoutTestAdapter: true}, {Name: west, Nodes: 1, WithoutTestAdapter: true, WithoutMetricsServer: true},
 		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	if e.Fleet, err = fixture.New(l, programs["metrics-adapter"]); err == nil {
-		err = e.serve(ctx, programs["controller-manager"])
-	}
-	if err != nil {
-		return nil, errors.Join(err, l.Down())
-	}
-	return e, nil
+	}, []string{"metrics-adapter", "controller-manager", "kubectl-fleetscale"}, e.raise)
 }
 
-func (e *env) serve(ctx context.Context, controllers string) error {
+func (e *env) raise(ctx context.Context, f *fixture.Fleet, programs map[string]string) error {
+	e.Fleet = f
 	if err := errors.Join(e.InstallHub(ctx, e.Hub()), e.InstallControllers(ctx, e.Hub())); err != nil {
 		return err
 	}
@@ -88,7 +61,7 @@ func (e *env) serve(ctx context.Context, controllers string) error {
 	if _, err := e.TakeOver(ctx, adapter); err != nil {
 		return err
 	}
-	_, err = e.StartControllers(ctx, e.Hub(), controllers, "controller-manager", flags...)
+	_, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controller-manager", flags...)
 	return err
 }
 

@@ -8,10 +8,7 @@ package podsizes_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -44,36 +41,21 @@ type member struct {
 var shared = fixture.Shared[*member]{Name: "podsizes", Start: setUp}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	shared.End(code != 0, os.Stderr)
+	shared.Main(m)
 }
 
 func newMember(t testing.TB) *member {
 	t.Helper()
-	m, err := shared.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return shared.Of(t)
 }
 
 func setUp(ctx context.Context, dir string) (*member, error) {
-	// The lab's hub is the least that is a cluster.
-	l, err := lab.Up(ctx, lab.Options{Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr})
-	if err != nil {
-		return nil, err
-	}
 	m := &member{}
-	if err := m.connect(ctx, l); err != nil {
-		return nil, errors.Join(err, l.Down())
-	}
-	return m, nil
+	return m, fixture.Raise(ctx, dir, lab.Options{}, nil, m.raise) // the lab's hub is the least that is a cluster
 }
 
-func (m *member) connect(ctx context.Context, l *lab.Lab) (err error) {
-	if m.Fleet, err = fixture.New(l, ""); err != nil {
-		return err
-	}
+func (m *member) raise(ctx context.Context, f *fixture.Fleet, _ map[string]string) (err error) {
+	m.Fleet = f
 	if m.config, err = m.Hub().RESTConfig(); err != nil {
 		return err
 	}

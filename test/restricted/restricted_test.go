@@ -53,7 +53,7 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: sized}}
 const outside = `fleetscale acts in namespaces pay, shop only, and not in namespace "other": whoever runs it adds that to --namespaces`
 
 func TestRestricted(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	for _, namespace := range []string{shop, pay, other} {
 		said, err := e.Feed(t.Context(), autoscalers, "-n", namespace, "apply", "-f", "-")
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,8 +21,6 @@ import (
 )
 
 const (
-	// lifetime of tokens outlasts any test.
-	lifetime = 24 * time.Hour
 	// memberName is that of the only member.
 	memberName = "east"
 	// shop and pay are the namespaces that the programs act in; other is there too.
@@ -44,50 +41,23 @@ type env struct {
 var shared = fixture.Shared[*env]{Name: "restricted", Start: setUp}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	shared.End(code != 0, os.Stderr)
-}
-
-func started(t *testing.T) *env {
-	t.Helper()
-	e, err := shared.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	shared.Main(m)
 }
 
 func setUp(ctx context.Context, dir string) (*env, error) {
-	var programs []string
-	for _, name := range []string{"metrics-adapter", "webhook", "controller-manager"} {
-		program, err := fixture.Build(ctx, name, dir, os.Stderr)
-		if err != nil {
-			return nil, err
-		}
-		programs = append(programs, program)
-	}
-	l, err := lab.Up(ctx, lab.Options{
-		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr, MetricResolution: 10 * time.Second,
-		Hub: lab.Hub{Recorded: []string{"system:serviceaccounts:" + fixture.SystemNamespace}},
+	e := &env{}
+	return e, fixture.Raise(ctx, dir, lab.Options{
+		MetricResolution: 10 * time.Second,
+		Hub:              lab.Hub{Recorded: []string{"system:serviceaccounts:" + fixture.SystemNamespace}},
 		Members: []lab.Member{{
 			Name: memberName, Nodes: 1, Recorded: []string{"system:serviceaccounts:" + fixture.MemberNamespace},
 		}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	e := &env{}
-	if err := e.raise(ctx, l, programs); err != nil {
-		return nil, errors.Join(err, l.Down())
-	}
-	return e, nil
+	}, []string{"metrics-adapter", "webhook", "controller-manager"}, e.raise)
 }
 
 // raise has the fleet be as docs/install.md has people make it.
-func (e *env) raise(ctx context.Context, l *lab.Lab, programs []string) (err error) {
-	if e.Fleet, err = fixture.New(l, programs[0]); err != nil {
-		return err
-	}
+func (e *env) raise(ctx context.Context, f *fixture.Fleet, programs map[string]string) (err error) {
+	e.Fleet = f
 	if e.member, err = e.Cluster(memberName); err != nil {
 		return err
 	}
@@ -199,26 +169,11 @@ func (e *env) join(ctx context.Context) error {
 			return err
 		}
 	}
-	for account, register := range map[string]func(context.Context, string, []byte) error{
-		fixture.MemberAccount: e.Register, fixture.MemberWriter: e.RegisterToWrite,
-	} {
-		token, err := e.member.ServiceAccountToken(ctx, fixture.MemberNamespace, account, lifetime)
-		if err != nil {
-			return err
-		}
-		kubeconfig, err := e.member.TokenKubeconfig(token)
-		if err != nil {
-			return err
-		}
-		if err := register(ctx, memberName, kubeconfig); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.RegisterToScale(ctx, memberName, e.member, e.member.TokenKubeconfig)
 }
 
 // launch starts the programs, and leads the hub to them.
-func (e *env) launch(ctx context.Context, programs []string) error {
+func (e *env) launch(ctx context.Context, programs map[string]string) error {
 	adapter, err := e.StartAdapter(ctx, e.Hub(), "adapter", restrict)
 	if err != nil {
 		return err
@@ -226,7 +181,7 @@ func (e *env) launch(ctx context.Context, programs []string) error {
 	if said, err := e.TakeOver(ctx, adapter); err != nil {
 		return fmt.Errorf("%w: %s", err, said)
 	}
-	webhook, program, err := e.NewWebhook(ctx, e.Hub(), programs[1], "webhook", restrict)
+	webhook, program, err := e.NewWebhook(ctx, e.Hub(), programs["webhook"], "webhook", restrict)
 	if err != nil {
 		return err
 	}
@@ -241,7 +196,7 @@ func (e *env) launch(ctx context.Context, programs []string) error {
 	if webhook.Process, err = e.Run(ctx, program); err != nil {
 		return err
 	}
-	_, err = e.StartControllers(ctx, e.Hub(), programs[2], "controllers", restrict, "--sync-period=2s", "--vertical-period=2s",
+	_, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controllers", restrict, "--sync-period=2s", "--vertical-period=2s",
 		"--history-save-period=5s", "--cpu-initialization-period=1s", "--initial-readiness-delay=1s", "--member-probe-period=2s", "-v=2")
 	return err
 }

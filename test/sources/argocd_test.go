@@ -44,7 +44,7 @@ stringData: {url: "https://git.example.com/shop", password: s3cret}
 `
 
 func TestArgoCD(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.argoCD(t)
 	e.hold(t, project{
 		args:         []string{"--sources=secret,argocd"},
@@ -56,7 +56,7 @@ func TestArgoCD(t *testing.T) {
 
 // What is refused says so in an Event beside it, and what is no cluster Secret is not read.
 func TestRefusedArgoCDCluster(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.argoCD(t)
 	e.feed(t, inCluster)
 	for account, access := range map[string]registration.Access{

@@ -37,7 +37,7 @@ data: {value: bm90IGZvciB1cw==}
 `
 
 func TestClusterAPI(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.capi(t)
 	e.serveClusters(t, "v1beta2", "v1beta1")
 	e.hold(t, project{
@@ -50,7 +50,7 @@ func TestClusterAPI(t *testing.T) {
 
 // Cluster API is upgraded from a version that serves v1beta1 only, and then to one that serves it no longer: nobody leaves.
 func TestClusterAPIIsUpgraded(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.capi(t)
 	e.serveClusters(t, "v1beta1")
 	e.feed(t, e.capiManifest(t, "v1beta1", e.account(t, "capi")))

@@ -42,7 +42,7 @@ var profileObject = []string{"-n", "inventory", "clusterprofiles.multicluster.x-
 
 // Open Cluster Management copies the tokens of ManagedServiceAccounts to the ClusterProfile.
 func TestClusterProfileOfOpenClusterManagement(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.inventory(t)
 	e.hold(t, project{
 		args:         []string{"--sources=secret,clusterprofile", "--clusterprofile-namespaces=inventory"},
@@ -60,7 +60,7 @@ func TestClusterProfileOfOpenClusterManagement(t *testing.T) {
 // Clusters that only their agents reach are behind paths of its cluster-proxy. While that does not know one, the cluster is silent, and not
 // taken to have nothing.
 func TestClusterProfileBehindClusterProxy(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.inventory(t)
 	e.runs(t, "web-0")
 	token := base64.StdEncoding.EncodeToString([]byte(e.account(t, "proxied")))
@@ -136,7 +136,7 @@ func (p *clusterProxy) authority() []byte {
 
 // The other providers whose credentials are in Secrets.
 func TestClusterProfileOfOtherProviders(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.inventory(t)
 	token := e.account(t, "profiles")
 	kubeconfig, err := e.member.TokenKubeconfig(token)

@@ -39,7 +39,7 @@ const decidedCluster = "- {clusterProfileRef: {namespace: inventory, name: %s}, 
 // What a scheduler chose is read as the controller-manager reads it, with the rights that deploy/ grants: all slices of a decision, and
 // the clusters as which its ClusterProfiles are listed, also if another registration of one is in use.
 func TestPlacementDecisions(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.inventory(t)
 	e.feed(t, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
 	e.ask(t, "apply", "-f", "testdata/placementdecision.yaml", "-f", e.Deploy("components/placement-decisions/rbac.yaml"))

@@ -22,7 +22,7 @@ data: {value: %s}
 `
 
 func TestRancher(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	for _, namespace := range []string{"fleet-default", "fleet-local"} {
 		e.feed(t, "{apiVersion: v1, kind: Namespace, metadata: {name: "+namespace+"}}")
 		e.ask(t, "apply", "-n", namespace, "-k", e.Deploy("components/source-rancher/rights"))

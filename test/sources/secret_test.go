@@ -19,7 +19,7 @@ data: {kubeconfig: %s}
 `
 
 func TestMulticlusterRuntime(t *testing.T) {
-	e := started(t)
+	e := shared.Of(t)
 	e.hold(t, project{
 		args:         []string{"--sources=secret,multicluster-runtime"},
 		registration: "multicluster-runtime.east",

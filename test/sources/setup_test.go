@@ -8,8 +8,6 @@ package sources_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -57,38 +55,18 @@ type env struct {
 var shared = fixture.Shared[*env]{Name: "sources", Start: setUp}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	shared.End(code != 0, os.Stderr)
-}
-
-func started(t *testing.T) *env {
-	t.Helper()
-	e, err := shared.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	shared.Main(m)
 }
 
 func setUp(ctx context.Context, dir string) (*env, error) {
-	l, err := lab.Up(ctx, lab.Options{
-		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr,
-		Members: []lab.Member{{Name: memberName, Nodes: 1, WithoutMetricsServer: true, WithoutTestAdapter: true}},
-	})
-	if err != nil {
-		return nil, err
-	}
 	e := &env{}
-	if err := e.connect(ctx, l); err != nil {
-		return nil, errors.Join(err, l.Down())
-	}
-	return e, nil
+	return e, fixture.Raise(ctx, dir, lab.Options{
+		Members: []lab.Member{{Name: memberName, Nodes: 1, WithoutMetricsServer: true, WithoutTestAdapter: true}},
+	}, nil, e.raise)
 }
 
-func (e *env) connect(ctx context.Context, l *lab.Lab) (err error) {
-	if e.Fleet, err = fixture.New(l, ""); err != nil {
-		return err
-	}
+func (e *env) raise(ctx context.Context, f *fixture.Fleet, _ map[string]string) (err error) {
+	e.Fleet = f
 	if e.member, err = e.Cluster(memberName); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ import (
 // life; the cluster stays the same, and Ready, for who uses them.
 func TestTokensAreRenewed(t *testing.T) {
 	const life, age = 30 * time.Minute, 25 * time.Minute
-	e := started(t)
+	e := shared.Of(t)
 	e.ask(t, "--context", memberName, "apply", "-k", e.Deploy("member-write"))
 	e.ask(t, "apply", "--server-side", "-k", e.Deploy("crds"))
 	t.Cleanup(func() {

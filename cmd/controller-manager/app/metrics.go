@@ -14,7 +14,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/tokens"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
-	"github.com/fleetscale/fleetscale/pkg/hub/webhooks"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordstore"
 )
@@ -30,7 +29,7 @@ type Metrics struct {
 	hub         *hubmetrics.Metrics
 	schema      *served.Metrics
 	losses      *served.Losses
-	webhooks    *webhooks.Metrics
+	webhooks    *served.Metrics
 	records     *recordstore.Metrics
 	members     *member.Metrics
 }
@@ -48,7 +47,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		hub:         hubmetrics.NewMetrics(reg),
 		schema:      served.NewMetrics(reg),
 		losses:      served.NewLosses(reg),
-		webhooks:    webhooks.NewMetrics(reg),
+		webhooks:    served.NewWebhookMetrics(reg),
 		records:     recordstore.NewMetrics(reg),
 		members:     member.NewMetrics(reg),
 	}

@@ -11,7 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
-	"github.com/fleetscale/fleetscale/pkg/hub/observed"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubclient"
 )
 
 // ObserveOptions are for a program that decides, and writes nothing.
@@ -42,8 +42,8 @@ const noAddress = "0"
 
 // observe has all that controllers write to the hub kept, or logged, in its place.
 func (p *parts) observe(manager ctrl.Manager, o *Options) error {
-	hub := observed.New(p.client)
-	p.client, p.live, p.events = hub, hub.Live(p.live), observed.Events{Log: klog.Background()}
+	hub := hubclient.NewObserved(p.client)
+	p.client, p.live, p.events = hub, hub.Live(p.live), hubclient.Events{Log: klog.Background()}
 	if o.Observing.BindAddress == noAddress {
 		return nil
 	}

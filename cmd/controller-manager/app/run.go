@@ -27,7 +27,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
-	"github.com/fleetscale/fleetscale/pkg/hub/hubstatus"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubclient"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/readonly"
 )
@@ -92,7 +92,7 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:    scheme,
-		NewClient: hubstatus.NewClient,
+		NewClient: hubclient.NewClient,
 		// else a hub with another schema drops our fields for good
 		Client:                        client.Options{FieldValidation: metav1.FieldValidationStrict},
 		Cache:                         o.Namespaces.Cache(cache.Options{DefaultTransform: slim}),

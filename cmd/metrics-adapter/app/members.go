@@ -5,8 +5,8 @@ package app
 import (
 	"time"
 
-	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/memberapi"
 )

@@ -33,9 +33,9 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/grants"
-	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
 	"github.com/fleetscale/fleetscale/pkg/members/relay"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"

@@ -22,7 +22,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/restore"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
-	"github.com/fleetscale/fleetscale/pkg/hub/observed"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubclient"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/speccopy"
 )
@@ -245,7 +245,7 @@ func TestLostFieldThatHasADefault(t *testing.T) {
 // A program that only observes tells of lost fields, and does not try to restore them.
 func TestObserverOfLostFields(t *testing.T) {
 	s := newCutStory(t)
-	hub := observed.New(s.Hub)
+	hub := hubclient.NewObserved(s.Hub)
 	s.Hub, s.Live, s.Observes = hub, hub.Live(s.Live), true
 	s.prune()
 	before := s.cron().ResourceVersion

@@ -3,12 +3,12 @@
 package cronfederatedhpa
 
 import (
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
 )
 
@@ -16,13 +16,7 @@ import (
 // which there are four.
 type Metrics struct {
 	lag  *prometheus.HistogramVec
-	next nextRuns
-}
-
-// nextRuns are when objects have their next run.
-type nextRuns struct {
-	mu    sync.Mutex
-	byKey map[client.ObjectKey]time.Time
+	next perobject.Shown[time.Time]
 }
 
 // NewMetrics registers on reg, so two instances never share state.
@@ -34,12 +28,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 				"or missed.",
 			Buckets: []float64{.25, .5, 1, 2.5, 5, 10, 30, 60, 300, 600, 3600, 86400},
 		}, []string{"result"}),
-		next: nextRuns{byKey: map[client.ObjectKey]time.Time{}},
 	}
 	reg.MustRegister(m.lag, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: "fleetscale", Subsystem: "cron", Name: "next_run_timestamp_seconds",
 		Help: "When the next run of all is due, in seconds since 1970. In the past: it is delayed. 0: there is none.",
-	}, m.next.earliest))
+	}, m.earliest))
 	for _, r := range []cronplan.Result{cronplan.Succeeded, cronplan.Failed, cronplan.Superseded, cronplan.Missed} {
 		m.lag.WithLabelValues(string(r))
 	}
@@ -52,26 +45,22 @@ func (m *Metrics) ran(r cronplan.Result, lag time.Duration) {
 
 // awaits remembers the next run of an object; zero if it has none.
 func (m *Metrics) awaits(key client.ObjectKey, next time.Time) {
-	m.next.mu.Lock()
-	defer m.next.mu.Unlock()
 	if next.IsZero() {
-		delete(m.next.byKey, key)
+		m.next.Forget(key)
 		return
 	}
-	m.next.byKey[key] = next
+	m.next.Set(key, next)
 }
 
-func (m *Metrics) forget(key client.ObjectKey) { m.awaits(key, time.Time{}) }
+func (m *Metrics) forget(key client.ObjectKey) { m.next.Forget(key) }
 
-func (n *nextRuns) earliest() float64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (m *Metrics) earliest() float64 {
 	var first time.Time
-	for _, next := range n.byKey {
+	m.next.Each(func(_ client.ObjectKey, next time.Time) {
 		if first.IsZero() || next.Before(first) {
 			first = next
 		}
-	}
+	})
 	if first.IsZero() {
 		return 0
 	}

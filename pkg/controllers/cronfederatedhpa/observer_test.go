@@ -5,14 +5,14 @@ package cronfederatedhpa
 import (
 	"testing"
 
-	"github.com/fleetscale/fleetscale/pkg/hub/observed"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubclient"
 )
 
 // A program that only observes counts a run as done, once, and neither the target nor the object is written.
 func TestObserver(t *testing.T) {
 	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3))
 	r := s.program()
-	hub := observed.New(r.Hub)
+	hub := hubclient.NewObserved(r.Hub)
 	r.Hub, r.Live, r.Observes = hub, hub.Live(r.Live), true
 	for _, at := range []string{"08:00", "09:00", "09:01", "09:30"} {
 		s.reconcileAt(r, at)

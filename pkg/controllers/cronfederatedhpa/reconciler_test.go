@@ -284,7 +284,7 @@ func TestDeletedObject(t *testing.T) {
 	if wait, err := s.reconcile(program); wait != 0 || err != nil {
 		t.Errorf("an object that is gone: again in %v, %v", wait, err)
 	}
-	if got := program.Metrics.next.earliest(); got != 0 {
+	if got := program.Metrics.earliest(); got != 0 {
 		t.Errorf("a next run at %v", got)
 	}
 }

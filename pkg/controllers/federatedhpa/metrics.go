@@ -5,12 +5,12 @@ package federatedhpa
 import (
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 )
 
 // Metrics are what is needed to draw one autoscaler, of either mode: what its spec asks for, and what its status says. They are of some
@@ -18,9 +18,7 @@ import (
 // API; kind is assigned, assigned_max, current, ready or unschedulable; index is the place of a metric in spec.metrics, as a spec may
 // have two of one name.
 type Metrics struct {
-	mu      sync.Mutex
-	objects map[client.ObjectKey]*shown // nil: has no series
-	without int
+	objects perobject.Shown[*shown]
 }
 
 var (
@@ -49,7 +47,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 
 // NewMetrics registers on reg, so two instances never share state.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	m := &Metrics{objects: map[client.ObjectKey]*shown{}}
+	m := &Metrics{}
 	reg.MustRegister(m)
 	return m
 }
@@ -64,45 +62,25 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector].
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	to <- prometheus.MustNewConstMetric(withoutDesc, prometheus.GaugeValue, float64(m.without))
-	for key, object := range m.objects {
-		if object == nil {
-			continue
+	without := m.objects.Each(func(key client.ObjectKey, object *shown) {
+		if object == nil { // it is about to be set
+			return
 		}
 		object.collect(func(desc *prometheus.Desc, value float64, labels ...string) {
 			to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, slices.Concat([]string{key.Namespace, key.Name}, labels)...)
 		})
-	}
+	})
+	to <- prometheus.MustNewConstMetric(withoutDesc, prometheus.GaugeValue, float64(without))
 }
 
 // show replaces what is shown of an object, if there is room for it among so many.
 func (m *Metrics) show(object *v1alpha1.FederatedHPA, most int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key := client.ObjectKeyFromObject(object)
-	m.remove(key)
-	if len(m.objects)-m.without >= most {
-		m.objects[key] = nil
-		m.without++
-		return
+	if key := client.ObjectKeyFromObject(object); m.objects.Admit(key, most) {
+		m.objects.Set(key, shownOf(object))
 	}
-	m.objects[key] = shownOf(object)
 }
 
-func (m *Metrics) forget(key client.ObjectKey) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.remove(key)
-}
-
-func (m *Metrics) remove(key client.ObjectKey) {
-	if object, known := m.objects[key]; known && object == nil {
-		m.without--
-	}
-	delete(m.objects, key)
-}
+func (m *Metrics) forget(key client.ObjectKey) { m.objects.Forget(key) }
 
 // collect adds the series of one object.
 func (s *shown) collect(add func(desc *prometheus.Desc, value float64, labels ...string)) {

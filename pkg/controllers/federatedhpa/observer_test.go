@@ -9,12 +9,12 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
-	"github.com/fleetscale/fleetscale/pkg/hub/observed"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubclient"
 )
 
 // observing has the program be one that only observes, on the hub that it returns.
-func (w *world) observing() *observed.Hub {
-	hub := observed.New(w.hub)
+func (w *world) observing() *hubclient.Observed {
+	hub := hubclient.NewObserved(w.hub)
 	recorder := record.New(hub, recorder{w})
 	w.program.Hub, w.program.Live, w.program.Recorder, w.program.Observes = hub, hub.Live(w.hub), recorder, true
 	w.program.Central.Hub, w.program.Central.Recorder = hub, recorder

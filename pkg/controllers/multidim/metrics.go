@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
@@ -25,11 +26,11 @@ type Metrics struct {
 	kills     *prometheus.CounterVec
 	samples   *prometheus.CounterVec
 
-	mu      sync.Mutex
-	objects map[client.ObjectKey][]prometheus.Metric // the gauges of each that has series
-	without map[client.ObjectKey]bool                // those that have none
-	moved   map[string]bool                          // clusters of moves
-	swept   time.Time                                // when those that have left were last forgotten
+	objects perobject.Shown[[]prometheus.Metric] // their gauges
+
+	mu    sync.Mutex
+	moved map[string]bool // clusters of moves
+	swept time.Time       // when those that have left were last forgotten
 }
 
 const namespace, subsystem = "fleetscale", "mpa"
@@ -63,7 +64,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		kills:   counter("ooms_total", "Containers that were killed for want of memory.", "namespace", "name"),
 		moves:   counter("moves_total", "Pods that were to be resized or evicted, by what came of it.", "cluster", "way", "result"),
 		samples: counter("samples_total", "Samples of what containers used, by what became of them.", "result"),
-		objects: map[client.ObjectKey][]prometheus.Metric{}, without: map[client.ObjectKey]bool{}, moved: map[string]bool{},
+		moved:   map[string]bool{},
 	}
 	reg.MustRegister(m.durations, m.moves, m.kills, m.samples, m)
 	return m
@@ -78,19 +79,17 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector].
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	to <- prometheus.MustNewConstMetric(withoutDesc, prometheus.GaugeValue, float64(len(m.without)))
-	for _, gauges := range m.objects {
+	without := m.objects.Each(func(_ client.ObjectKey, gauges []prometheus.Metric) {
 		for _, g := range gauges {
 			to <- g
 		}
-	}
+	})
+	to <- prometheus.MustNewConstMetric(withoutDesc, prometheus.GaugeValue, float64(without))
 }
 
 func (m *Metrics) reconciled(p *plan, most int, took time.Duration) {
 	m.durations.Observe(took.Seconds())
-	shown := m.admits(client.ObjectKeyFromObject(p.Object), most)
+	shown := m.objects.Admit(client.ObjectKeyFromObject(p.Object), most)
 	for i := range p.actuations {
 		for _, o := range p.actuations[i].sent {
 			m.moves.WithLabelValues(p.actuations[i].name, strings.ToLower(string(o.Way)), resultOf(o.err)).Inc()
@@ -109,22 +108,6 @@ func (m *Metrics) reconciled(p *plan, most int, took time.Duration) {
 			m.kills.WithLabelValues(p.Object.Namespace, p.Object.Name).Add(float64(len(f.Kills)))
 		}
 	}
-}
-
-// admits reports whether an object has series, as it does from when there is room for it among so many.
-func (m *Metrics) admits(key client.ObjectKey, most int) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, has := m.objects[key]; has {
-		return true
-	}
-	if len(m.objects) >= most {
-		m.without[key] = true
-		return false
-	}
-	m.objects[key] = nil
-	delete(m.without, key)
-	return true
 }
 
 // sweep is how often clusters that have left are forgotten.
@@ -171,7 +154,7 @@ func resultOf(err error) string {
 // says shows what a status says.
 func (m *Metrics) says(p *plan, s *v1alpha1.MultidimPodAutoscalerStatus, most int) {
 	key := client.ObjectKeyFromObject(p.Object)
-	if p.advice == nil || !m.admits(key, most) {
+	if p.advice == nil || !m.objects.Admit(key, most) {
 		return // as it was
 	}
 	g := gauges{of: []string{p.Object.Namespace, p.Object.Name}}
@@ -192,9 +175,7 @@ func (m *Metrics) says(p *plan, s *v1alpha1.MultidimPodAutoscalerStatus, most in
 	if s.Savings != nil {
 		g.add(savingsDesc, p.sized.savings.Less(), func(resource string) []string { return []string{resource} })
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.objects[key] = g.all
+	m.objects.Set(key, g.all)
 }
 
 // gauges are those of one object.
@@ -234,8 +215,5 @@ func (g *gauges) count(c *v1alpha1.MultidimClusterStatus) {
 
 func (m *Metrics) forget(key client.ObjectKey) {
 	m.kills.DeleteLabelValues(key.Namespace, key.Name)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.objects, key)
-	delete(m.without, key)
+	m.objects.Forget(key)
 }

@@ -21,7 +21,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
-	"github.com/fleetscale/fleetscale/pkg/hub/history"
+	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/goals"
-	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
+	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )

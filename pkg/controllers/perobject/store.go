@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package perobject keeps what a controller knows of each object from one reconcile to the next. It is used by
-// all controllers: federatedhpa, cronfederatedhpa and multidim.
+// Package perobject keeps what a controller knows of each object from one reconcile to the next (Store), and what its metrics
+// show of them (Shown). It is used by all controllers: federatedhpa, cronfederatedhpa and multidim.
 package perobject
 
 import (

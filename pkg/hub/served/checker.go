@@ -122,7 +122,7 @@ func (c *Checker) admit(ctx context.Context, err error) {
 // judge raises the alarm once for each change.
 func (c *Checker) judge(ctx context.Context, faults map[string]error) {
 	for _, k := range kinds() {
-		c.options.Metrics.set(k.name, faults[k.name] == nil)
+		c.options.Metrics.Set(k.name, faults[k.name] == nil)
 	}
 	before, now := c.Err(), asOne(faults)
 	c.set(now)

@@ -4,23 +4,38 @@ package served
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Metrics tells whether the hub serves our schema. It has one series for each
-// of the two kinds, from the first time that the hub could be asked.
+// Metrics tells of each of our kinds whether what the hub has for it is ours. It has one series for each kind, from the first time
+// that the hub could be asked.
 type Metrics struct {
 	ours *prometheus.GaugeVec
 }
 
-// NewMetrics registers on reg, so two instances never share state.
+// NewMetrics registers those of the schema on reg, so two instances never share state.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	m := &Metrics{ours: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Namespace: "fleetscale", Name: "schema_ours",
-		Help: "1 if the hub keeps every field of the kind that fleetscale reads and writes, 0 if it drops some or does not serve the kind.",
-	}, []string{"kind"})}
-	reg.MustRegister(m.ours)
+	return newMetrics(reg, "schema_ours",
+		"1 if the hub keeps every field of the kind that fleetscale reads and writes, 0 if it drops some or does not serve the kind.")
+}
+
+// NewWebhookMetrics registers those of Karmada's webhooks, which package webhooks watches.
+func NewWebhookMetrics(reg prometheus.Registerer) *Metrics {
+	return newMetrics(reg, "webhooks_ours",
+		"1 if no webhook of Karmada is asked about the kind, 0 if one is, which refuses fields of ours or takes them out.")
+}
+
+func newMetrics(reg prometheus.Registerer, name, help string) *Metrics {
+	m := &Metrics{ours: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "fleetscale", Name: name, Help: help}, []string{"kind"})}
+	reg.MustRegister(m)
 	return m
 }
 
-func (m *Metrics) set(kind string, ours bool) {
+// Describe implements [prometheus.Collector].
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) { m.ours.Describe(to) }
+
+// Collect implements [prometheus.Collector].
+func (m *Metrics) Collect(to chan<- prometheus.Metric) { m.ours.Collect(to) }
+
+// Set tells whether that of a kind is ours.
+func (m *Metrics) Set(kind string, ours bool) {
 	value := 0.0
 	if ours {
 		value = 1

@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -36,7 +37,7 @@ type Options struct {
 	Mapper meta.RESTMapper
 	// Period is the interval of checks, and bounds each of them. Above 0.
 	Period  time.Duration
-	Metrics *Metrics
+	Metrics *served.Metrics // of [served.NewWebhookMetrics]
 	// Recorder writes Events on the configurations.
 	Recorder events.EventRecorder
 }
@@ -155,7 +156,7 @@ func (w *Watch) measure() {
 		}
 	}
 	for _, kind := range Kinds() {
-		w.options.Metrics.set(kind, !asked[kind])
+		w.options.Metrics.Set(kind, !asked[kind])
 	}
 }
 

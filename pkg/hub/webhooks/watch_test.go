@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
 // hub is one whose configurations can be read, or not.
@@ -105,7 +106,7 @@ func watch(t *testing.T, h *hub) *watched {
 	logger := funcr.New(func(_, args string) { w.lines = append(w.lines, args) }, funcr.Options{})
 	w.ctx = logr.NewContext(t.Context(), logger)
 	w.Watch = New(Options{
-		Hub: h, Mapper: kinds(true), Period: time.Minute, Metrics: NewMetrics(prometheus.NewRegistry()), Recorder: recorder,
+		Hub: h, Mapper: kinds(true), Period: time.Minute, Metrics: served.NewWebhookMetrics(prometheus.NewRegistry()), Recorder: recorder,
 	})
 	return w
 }
@@ -154,10 +155,10 @@ fleetscale_webhooks_ours{kind="CronFederatedHPA"} %d
 fleetscale_webhooks_ours{kind="FederatedHPA"} %d
 fleetscale_webhooks_ours{kind="MultidimPodAutoscaler"} 1
 `, cron, federated)
-	if err := testutil.CollectAndCompare(w.options.Metrics.ours, strings.NewReader(want)); err != nil {
+	if err := testutil.CollectAndCompare(w.options.Metrics, strings.NewReader(want)); err != nil {
 		t.Errorf("%s: %v", when, err)
 	}
-	if faults, err := testutil.CollectAndLint(w.options.Metrics.ours); err != nil || len(faults) > 0 {
+	if faults, err := testutil.CollectAndLint(w.options.Metrics); err != nil || len(faults) > 0 {
 		t.Errorf("promlint: %v %v", faults, err)
 	}
 }
@@ -238,7 +239,7 @@ func TestWhatCannotBeReadIsNoFinding(t *testing.T) {
 	h.fails = errors.New("connection refused")
 	w.says(t, "silent", []string{`"Could not read the webhook configurations of Karmada" "reason"="getting mutatingwebhookconfiguration ` +
 		`mutating-config: connection refused\ngetting validatingwebhookconfiguration validating-config: connection refused"`}, nil)
-	if n := testutil.CollectAndCount(w.options.Metrics.ours); n != 0 {
+	if n := testutil.CollectAndCount(w.options.Metrics); n != 0 {
 		t.Errorf("%d series without a finding", n)
 	}
 	w.says(t, "still silent", nil, nil)

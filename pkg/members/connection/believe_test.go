@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/ratelimit"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
@@ -199,10 +200,12 @@ func TestWhose404IsAskedSparingly(t *testing.T) {
 	if n := connections.Load(); n > 2 {
 		t.Errorf("%d connections, for two requests at a time", n)
 	}
-	for peer.limiter.shares.take(other) {
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for peer.limiter.Admit(gone, ratelimit.Other, "") == nil { // until nothing is left
 	}
 	err = c.Client().Get().AbsPath(metrics).Do(t.Context()).Error()
-	if silence, _ := fleet.Classify(err); silence == nil || silence.Reason != fleet.ReasonRateLimited || !Throttled(err) {
+	if silence, _ := fleet.Classify(err); silence == nil || silence.Reason != fleet.ReasonRateLimited || !ratelimit.Throttled(err) {
 		t.Errorf("beyond the limit: %v", err)
 	}
 	if n := len(f.asked); n != 13 {

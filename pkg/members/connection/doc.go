@@ -10,7 +10,7 @@
 //   - ends within [Options].Timeout; one of [Connection.WatchClient] has begun to
 //     be answered by then, and ends with the connection;
 //   - waits for half of that at most for the budget of requests, of which each class of
-//     requests has a share; within a class the namespaces take turns (limiter.go);
+//     requests has a share; within a class the namespaces take turns (package ratelimit);
 //   - is answered by no more bytes than [Options].MaxAnswer after decompression,
 //     and each event of a watch by no more than 16 MiB; its headers have 64 KiB at most;
 //   - holds memory for what was read of its answer until that is decoded. All that

@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/ratelimit"
 )
 
 // Results of requests beside the reasons of silences.
@@ -100,7 +101,7 @@ func (m *meter) close() {
 
 // resultOf is the one word for how a request ended.
 func resultOf(resp *http.Response, err error) string {
-	if errors.Is(err, context.Canceled) || errors.Is(err, errReplaced) || Throttled(err) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, errReplaced) || ratelimit.Throttled(err) {
 		return resultCanceled
 	}
 	if err == nil && resp.StatusCode >= http.StatusMultipleChoices {

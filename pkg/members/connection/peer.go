@@ -19,13 +19,14 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/guard"
+	"github.com/fleetscale/fleetscale/pkg/members/ratelimit"
 )
 
 // Options say how clusters are asked.
 type Options struct {
 	// UserAgent of every request.
 	UserAgent string
-	// QPS and Burst limit the callers' requests to each cluster (50, 100). Classes of requests (class.go) have
+	// QPS and Burst limit the callers' requests to each cluster (50, 100). Classes of requests ([ratelimit.Class]) have
 	// shares of both.
 	QPS   float32
 	Burst int
@@ -88,7 +89,7 @@ func answers() *runtime.Scheme {
 type Peer struct {
 	options Options
 	meter   meter
-	limiter *limiter
+	limiter *ratelimit.Limiter
 	reading *Reading
 	onFail  func(fleet.Reason)
 }
@@ -101,7 +102,7 @@ func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason)
 	p := &Peer{
 		options: o,
 		meter:   meter{cluster: name, metrics: metrics},
-		limiter: newLimiter(o.QPS, o.Burst, o.Timeout),
+		limiter: ratelimit.New(o.QPS, o.Burst, o.Timeout),
 		reading: NewReading(),
 		onFail:  onFail,
 	}

@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/members/ratelimit"
 )
 
 // leaving counts those that wait for its end.
@@ -30,7 +32,7 @@ func (leaving) Value(any) any { return nil }
 // A stream that is not opened leaves nothing behind with whoever asked for it.
 func TestStreamOfAConnectionThatHasEnded(t *testing.T) {
 	waiting := 0
-	s := &streams{wire: &wire{limiter: newLimiter(1, 1, time.Second)}, ended: true}
+	s := &streams{wire: &wire{limiter: ratelimit.New(1, 1, time.Second)}, ended: true}
 	request := httptest.NewRequestWithContext(leaving{t.Context(), &waiting}, http.MethodGet, "/", nil)
 	if _, err := s.RoundTrip(request); !errors.Is(err, errReplaced) || waiting != 0 {
 		t.Errorf("%v, and %d wait", err, waiting)
@@ -39,7 +41,7 @@ func TestStreamOfAConnectionThatHasEnded(t *testing.T) {
 
 // What we end ourselves says nothing of the cluster.
 func TestResultOfWhatWeEnd(t *testing.T) {
-	for _, err := range []error{context.Canceled, errReplaced, errThrottled, &reworded{errReplaced, "x"}} {
+	for _, err := range []error{context.Canceled, errReplaced, ratelimit.ErrThrottled, &reworded{errReplaced, "x"}} {
 		if got := resultOf(nil, err); got != resultCanceled {
 			t.Errorf("%v: %s", err, got)
 		}

@@ -6,6 +6,8 @@ import (
 	"compress/gzip"
 	"net/http"
 	"strings"
+
+	"github.com/fleetscale/fleetscale/pkg/members/ratelimit"
 )
 
 // Metrics of Pods unfold to some twenty times their compressed bytes, and a list of nearly equal items to 150 times. An answer of
@@ -31,7 +33,7 @@ func compressed(req *http.Request) *http.Request {
 }
 
 // receive has the body of an answer of that class counted, and read uncompressed.
-func (i *intake) receive(resp *http.Response, of class) {
+func (i *intake) receive(resp *http.Response, of ratelimit.Class) {
 	i.chatter.answered(mostHeader)
 	body := &answerBody{ReadCloser: resp.Body, chatter: &i.chatter}
 	resp.Body = body
@@ -49,7 +51,7 @@ type unfolded struct {
 	folded *answerBody
 	reader *gzip.Reader // nil: nothing was read yet; not before, as what lasts may begin late
 	intake *intake
-	of     class
+	of     ratelimit.Class
 
 	out int64
 	err error // that ended it
@@ -66,9 +68,10 @@ func (u *unfolded) Read(p []byte) (n int, err error) {
 	}
 	n, u.err = u.reader.Read(p)
 	u.out += int64(n)
-	if metrics := u.of == scraped || u.of == relayed; metrics && u.out > leastUnfolded && u.out/mostUnfolding > u.folded.n {
+	metrics := u.of == ratelimit.Scraped || u.of == ratelimit.Relayed
+	if metrics && u.out > leastUnfolded && u.out/mostUnfolding > u.folded.n {
 		u.err = errHeavy
-		if u.of == scraped { // a tenant of the cluster has a part in what else it measures
+		if u.of == ratelimit.Scraped { // a tenant of the cluster has a part in what else it measures
 			u.err = u.intake.offended(offenceTooHeavy, errHeavy)
 		}
 		return 0, u.err

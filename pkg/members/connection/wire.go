@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/ratelimit"
 )
 
 // ReasonNestedHub is for a cluster that is itself served by fleetscale.
@@ -28,7 +29,7 @@ type wire struct {
 	next http.RoundTripper
 	// base is the path of the address, without a slash at its end: what a proxy in front of several clusters tells them apart by.
 	base    string
-	limiter *limiter
+	limiter *ratelimit.Limiter
 	meter   *meter
 	most    int64 // bytes of an answer, decompressed
 	intake  *intake
@@ -67,8 +68,8 @@ func (w *wire) admit(req *http.Request) error {
 	if req.Context().Value(unlimited{}) != nil {
 		return nil
 	}
-	of, namespace := classify(req.Method, w.asked(req))
-	return w.limiter.admit(req.Context(), of, namespace)
+	of, namespace := ratelimit.Classify(req.Method, w.asked(req))
+	return w.limiter.Admit(req.Context(), of, namespace)
 }
 
 // asked is the path that the cluster itself is asked for.
@@ -86,7 +87,7 @@ func (w *wire) send(req *http.Request) (*http.Response, error) {
 		stop()
 		return nil, err
 	}
-	of, _ := classify(req.Method, w.asked(req))
+	of, _ := ratelimit.Classify(req.Method, w.asked(req))
 	w.intake.receive(resp, of)
 	if len(resp.Header[fleet.HubHeader]) > 0 {
 		defer stop()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/ratelimit"
 )
 
 // An attempt at something is made once for all who wait for it. Its outcome
@@ -54,7 +54,7 @@ const keepTooLarge = 10 * time.Second
 // is no younger; of a failure from when it was known, else one that took its
 // whole deadline would spare nobody the next. What was never asked serves nobody.
 func (a *attempt[V]) fresh(keepFor time.Duration) bool {
-	if connection.Throttled(a.err) {
+	if ratelimit.Throttled(a.err) {
 		return false
 	}
 	if silence, _ := fleet.Classify(a.err); silence != nil && silence.Reason == fleet.ReasonTooLarge {

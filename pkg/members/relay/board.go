@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/ratelimit"
 	"github.com/fleetscale/fleetscale/pkg/merge"
 )
 
@@ -133,7 +133,7 @@ func (b *board[T]) ask(ctx context.Context, k key, clusters func(string) bool) R
 	for i, l := range asked {
 		values, err := attempts[i].wait(ctx)
 		name := l.source.Name()
-		result.Throttled = result.Throttled || connection.Throttled(err)
+		result.Throttled = result.Throttled || ratelimit.Throttled(err)
 		result.Add(name, values, err)
 		if result.Silent[name] == nil {
 			continue

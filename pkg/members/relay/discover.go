@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/ratelimit"
 )
 
 // discoverAlways discovers the member's metrics: at once, when woken, and
@@ -55,7 +55,7 @@ func (l *line[T]) discover() {
 	}
 	start := time.Now()
 	f, err := l.find()
-	if l.ctx.Err() != nil || connection.Throttled(err) {
+	if l.ctx.Err() != nil || ratelimit.Throttled(err) {
 		return
 	}
 	silence, absent := fleet.Classify(err)

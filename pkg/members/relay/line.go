@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/custom-metrics-apiserver/pkg/provider"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/ratelimit"
 )
 
 // A line asks one member for one API.
@@ -160,7 +160,7 @@ func (l *line[T]) finish(q *question[T], a *attempt[[]T], values []T, err error)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case connection.Throttled(err): // of the member it says nothing
+	case ratelimit.Throttled(err): // of the member it says nothing
 	case silence != nil:
 		err = silence // and nothing else that the member wrote, which may be long
 		l.version.doubted = true

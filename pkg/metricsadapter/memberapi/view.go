@@ -11,8 +11,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/grants"
-	"github.com/fleetscale/fleetscale/pkg/hub/memberview"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberview"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/hub/history"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/members/history"
 	podrecords "github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/test/fixture"
 )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package observed
+package hubclient
 
 import (
 	"context"
@@ -18,68 +18,70 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// Hub is a client of a hub that nothing is written to. It may be used by many goroutines at once.
-type Hub struct {
+// Observed is a client of a hub that nothing is written to. It may be used by many goroutines at once.
+type Observed struct {
 	client.Client // of which nothing that writes is reached from outside
 
 	kept *statuses
 }
 
-var _ client.Client = (*Hub)(nil)
+var _ client.Client = (*Observed)(nil)
 
-// New returns a hub that shows what is read from another.
-func New(from client.Client) *Hub { return &Hub{from, &statuses{byKey: map[key]client.Object{}}} }
+// NewObserved returns a hub that shows what is read from another.
+func NewObserved(from client.Client) *Observed {
+	return &Observed{from, &statuses{byKey: map[key]client.Object{}}}
+}
 
 // Live returns a reader that shows what another reader of the same hub has.
-func (h *Hub) Live(from client.Reader) client.Reader { return reader{from, h.kept} }
+func (o *Observed) Live(from client.Reader) client.Reader { return reader{from, o.kept} }
 
 // Get reads an object.
-func (h *Hub) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
-	return reader{h.Client, h.kept}.Get(ctx, key, into, opts...)
+func (o *Observed) Get(ctx context.Context, key client.ObjectKey, into client.Object, opts ...client.GetOption) error {
+	return reader{o.Client, o.kept}.Get(ctx, key, into, opts...)
 }
 
 // List reads objects.
-func (h *Hub) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	return reader{h.Client, h.kept}.List(ctx, list, opts...)
+func (o *Observed) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return reader{o.Client, o.kept}.List(ctx, list, opts...)
 }
 
 // Create is refused.
-func (h *Hub) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+func (o *Observed) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
 	return refused("created", object)
 }
 
 // Update is refused.
-func (h *Hub) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
+func (o *Observed) Update(_ context.Context, object client.Object, _ ...client.UpdateOption) error {
 	return refused("updated", object)
 }
 
 // Patch is refused.
-func (h *Hub) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+func (o *Observed) Patch(_ context.Context, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
 	return refused("patched", object)
 }
 
 // Apply is refused.
-func (h *Hub) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+func (o *Observed) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
 	return refused("applied", nil)
 }
 
 // Delete is refused.
-func (h *Hub) Delete(_ context.Context, object client.Object, _ ...client.DeleteOption) error {
+func (o *Observed) Delete(_ context.Context, object client.Object, _ ...client.DeleteOption) error {
 	return refused("deleted", object)
 }
 
 // DeleteAllOf is refused.
-func (h *Hub) DeleteAllOf(_ context.Context, object client.Object, _ ...client.DeleteAllOfOption) error {
+func (o *Observed) DeleteAllOf(_ context.Context, object client.Object, _ ...client.DeleteAllOfOption) error {
 	return refused("deleted", object)
 }
 
 // SubResource has nothing that may be written, either: all but Get is refused.
-func (h *Hub) SubResource(name string) client.SubResourceClient {
-	return subResource{h.Client.SubResource(name), refusals{}}
+func (o *Observed) SubResource(name string) client.SubResourceClient {
+	return subResource{o.Client.SubResource(name), refusals{}}
 }
 
 // Status keeps what is written.
-func (h *Hub) Status() client.SubResourceWriter { return writer{refusals{}, h.kept} }
+func (o *Observed) Status() client.SubResourceWriter { return writer{refusals{}, o.kept} }
 
 type subResource struct {
 	client.SubResourceReader

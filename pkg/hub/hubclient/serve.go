@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package observed
+package hubclient
 
 import (
 	"context"
@@ -29,13 +29,13 @@ const (
 
 // Serve answers on an address until ctx ends. What is served is what the hub tells whoever may read these objects, with the statuses that
 // the program would write, to whoever reaches the address: so it is one that leads to this machine, or Pod, alone.
-func (h *Hub) Serve(ctx context.Context, address string) error {
+func (o *Observed) Serve(ctx context.Context, address string) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("serving what is observed: %w", err)
 	}
 	server := &http.Server{
-		Handler: h.Handler(), ReadTimeout: timeout, WriteTimeout: timeout, IdleTimeout: time.Minute, MaxHeaderBytes: mostHeader,
+		Handler: o.Handler(), ReadTimeout: timeout, WriteTimeout: timeout, IdleTimeout: time.Minute, MaxHeaderBytes: mostHeader,
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
@@ -46,7 +46,7 @@ func (h *Hub) Serve(ctx context.Context, address string) error {
 }
 
 // Handler answers for single objects at the paths that they have on the hub, and in its words.
-func (h *Hub) Handler() http.Handler {
+func (o *Observed) Handler() http.Handler {
 	mux := http.NewServeMux()
 	prefix := "GET /apis/" + v1alpha1.SchemeGroupVersion.String() + "/namespaces/{namespace}/"
 	for resource, kind := range map[string]string{
@@ -55,7 +55,7 @@ func (h *Hub) Handler() http.Handler {
 	} {
 		mux.HandleFunc(prefix+resource+"/{name}", func(w http.ResponseWriter, r *http.Request) {
 			key := client.ObjectKey{Namespace: r.PathValue("namespace"), Name: r.PathValue("name")}
-			h.answer(w, r, key, v1alpha1.SchemeGroupVersion.WithResource(resource).GroupResource(), kind)
+			o.answer(w, r, key, v1alpha1.SchemeGroupVersion.WithResource(resource).GroupResource(), kind)
 		})
 	}
 	return local(mux)
@@ -76,18 +76,18 @@ func local(next http.Handler) http.Handler {
 	})
 }
 
-func (h *Hub) answer(w http.ResponseWriter, r *http.Request, key client.ObjectKey, resource schema.GroupResource, kind string) {
-	made, err := h.Scheme().New(v1alpha1.SchemeGroupVersion.WithKind(kind))
+func (o *Observed) answer(w http.ResponseWriter, r *http.Request, key client.ObjectKey, resource schema.GroupResource, kind string) {
+	made, err := o.Scheme().New(v1alpha1.SchemeGroupVersion.WithKind(kind))
 	object, is := made.(client.Object)
 	if err != nil || !is {
 		refuse(w, fmt.Errorf("%s is no kind of the hub: %w", kind, err))
 		return
 	}
-	if err := h.Get(r.Context(), key, object); err != nil {
+	if err := o.Get(r.Context(), key, object); err != nil {
 		refuse(w, err)
 		return
 	}
-	if h.kept.of(object) == nil {
+	if o.kept.of(object) == nil {
 		unknown := apierrors.NewNotFound(resource, key.Name)
 		unknown.ErrStatus.Message = fmt.Sprintf("nothing has been decided of %s %q yet", resource, key.Name)
 		refuse(w, unknown)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hubstatus writes statuses to the hub without reading back what it has just written. A controller that writes
-// hundreds of them per second would spend more on the answers than on the writes.
-package hubstatus
+package hubclient
 
 import (
 	"context"
@@ -19,8 +17,9 @@ import (
 // accept asks for the metadata alone; a server that does not know how sends the whole object.
 const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
-// hub is a client as any, but for updates of statuses.
-type hub struct {
+// sparing is a client as any, but for updates of statuses: it does not read back what it has just written. A controller that
+// writes hundreds of them per second would spend more on the answers than on the writes.
+type sparing struct {
 	client.Client
 
 	rest       rest.Interface
@@ -44,21 +43,21 @@ func NewClient(config *rest.Config, o client.Options) (client.Client, error) {
 		return nil, fmt.Errorf("preparing to write statuses: %w", err)
 	}
 	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
-	return &hub{whole, unversioned, codecs, info.Serializer, o.FieldValidation}, nil
+	return &sparing{whole, unversioned, codecs, info.Serializer, o.FieldValidation}, nil
 }
 
 // Status returns a writer of statuses.
-func (h *hub) Status() client.SubResourceWriter { return statuses{h.Client.Status(), h} }
+func (s *sparing) Status() client.SubResourceWriter { return statusWriter{s.Client.Status(), s} }
 
-type statuses struct {
+type statusWriter struct {
 	client.SubResourceWriter
 
-	hub *hub
+	hub *sparing
 }
 
 // Update writes the status of an object, if it is still of its resourceVersion.
-func (s statuses) Update(ctx context.Context, object client.Object, opts ...client.SubResourceUpdateOption) error {
-	request, err := s.hub.put(object, opts)
+func (w statusWriter) Update(ctx context.Context, object client.Object, opts ...client.SubResourceUpdateOption) error {
+	request, err := w.hub.put(object, opts)
 	if err != nil {
 		return err
 	}
@@ -80,24 +79,24 @@ func (s statuses) Update(ctx context.Context, object client.Object, opts ...clie
 	return nil
 }
 
-func (h *hub) put(object client.Object, opts []client.SubResourceUpdateOption) (*rest.Request, error) {
-	kind, err := h.GroupVersionKindFor(object)
+func (s *sparing) put(object client.Object, opts []client.SubResourceUpdateOption) (*rest.Request, error) {
+	kind, err := s.GroupVersionKindFor(object)
 	if err != nil {
 		return nil, err
 	}
-	mapping, err := h.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+	mapping, err := s.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
 		return nil, err
 	}
-	body, err := runtime.Encode(h.codecs.EncoderForVersion(h.json, kind.GroupVersion()), object)
+	body, err := runtime.Encode(s.codecs.EncoderForVersion(s.json, kind.GroupVersion()), object)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a %s: %w", kind.Kind, err)
 	}
 	o := (&client.SubResourceUpdateOptions{}).ApplyOptions(opts).AsUpdateOptions()
 	if o.FieldValidation == "" {
-		o.FieldValidation = h.validation
+		o.FieldValidation = s.validation
 	}
-	return h.rest.Put().AbsPath("/apis", kind.Group, kind.Version).Namespace(object.GetNamespace()).
+	return s.rest.Put().AbsPath("/apis", kind.Group, kind.Version).Namespace(object.GetNamespace()).
 		Resource(mapping.Resource.Resource).Name(object.GetName()).SubResource("status").
 		SpecificallyVersionedParams(o, metav1.ParameterCodec, metav1.SchemeGroupVersion).
 		SetHeader("Accept", accept).SetHeader("Content-Type", runtime.ContentTypeJSON).Body(body), nil

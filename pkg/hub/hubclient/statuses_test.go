@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package hubstatus
+package hubclient
 
 import (
 	"encoding/json"
@@ -66,7 +66,7 @@ func autoscaler() *v1alpha1.FederatedHPA {
 	return object
 }
 
-func TestUpdate(t *testing.T) {
+func TestStatusUpdate(t *testing.T) {
 	whole := autoscaler()
 	whole.ResourceVersion, whole.Spec.MaxReplicas = "8", 1
 	for name, answer := range map[string]any{
@@ -92,7 +92,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-func TestUpdateRefused(t *testing.T) {
+func TestStatusUpdateRefused(t *testing.T) {
 	kind := schema.GroupResource{Group: v1alpha1.SchemeGroupVersion.Group, Resource: "federatedhpas"}
 	tests := map[string]struct {
 		refusal *apierrors.StatusError
@@ -122,7 +122,7 @@ func TestUpdateRefused(t *testing.T) {
 	}
 }
 
-func TestUpdateAnsweredWithGarbage(t *testing.T) {
+func TestStatusUpdateAnsweredWithGarbage(t *testing.T) {
 	hub, _ := hubThat(t, http.StatusOK, "no object")
 	object := autoscaler()
 	if err := hub.Status().Update(t.Context(), object); err == nil || object.ResourceVersion != "7" {
@@ -130,7 +130,7 @@ func TestUpdateAnsweredWithGarbage(t *testing.T) {
 	}
 }
 
-func TestUpdateOfWhatIsUnknown(t *testing.T) {
+func TestStatusUpdateOfWhatIsUnknown(t *testing.T) {
 	hub, got := hubThat(t, http.StatusOK, nil)
 	for _, object := range []client.Object{&v1alpha1.CronFederatedHPA{}, &metav1.PartialObjectMetadata{}} {
 		if err := hub.Status().Update(t.Context(), object); err == nil {

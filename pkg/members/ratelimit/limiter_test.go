@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package connection
+package ratelimit
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"k8s.io/client-go/rest"
-
-	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -45,7 +39,7 @@ func TestClassOfRequests(t *testing.T) {
 	for request, want := range tests {
 		var method, path string
 		_, _ = fmt.Sscan(request, &method, &path)
-		of, namespace := classify(method, path)
+		of, namespace := Classify(method, path)
 		if got := [classes]string{"scraped", "relayed", "written", "other"}[of] + " " + namespace; got != want {
 			t.Errorf("%s is %q, want %q", request, got, want)
 		}
@@ -54,13 +48,13 @@ func TestClassOfRequests(t *testing.T) {
 
 // However the classes ask: all of them together get no more than rate and burst allow, and one
 // that asks without end gets its part of the rate at least, and all of it alone.
-func TestSharesProperties(t *testing.T) {
+func TestTokensProperties(t *testing.T) {
 	const steps, step = 2000, 10 * time.Millisecond
 	for seed := range uint64(80) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		rate, burst := 1+r.Float64()*200, 1+r.IntN(200)
 		start := time.Unix(1_700_000_000, 0)
-		s := newShares(rate, burst, start)
+		s := newTokens(rate, burst, start)
 		var got [classes]int
 		asks := [classes]float64{1, r.Float64(), r.Float64(), r.Float64()} // how often; the first always
 		if seed%4 == 0 {
@@ -71,7 +65,7 @@ func TestSharesProperties(t *testing.T) {
 			for range 1 + r.IntN(3) {
 				for _, c := range r.Perm(classes) {
 					if r.Float64() < asks[c] {
-						for s.take(class(c)) {
+						for s.take(Class(c)) {
 							got[c]++
 						}
 					}
@@ -93,7 +87,7 @@ func TestSharesProperties(t *testing.T) {
 
 // asker asks all the time, some at once, and counts what becomes of it.
 type asker struct {
-	of        class
+	of        Class
 	namespace string
 	atOnce    int
 
@@ -101,12 +95,12 @@ type asker struct {
 	longest             atomic.Int64 // wait
 }
 
-func (a *asker) run(ctx context.Context, l *limiter) {
+func (a *asker) run(ctx context.Context, l *Limiter) {
 	for range a.atOnce {
 		go func() {
 			for ctx.Err() == nil {
 				begin := time.Now()
-				switch err := l.admit(ctx, a.of, a.namespace); {
+				switch err := l.Admit(ctx, a.of, a.namespace); {
 				case err == nil:
 					a.admitted.Add(1)
 					a.longest.Store(max(a.longest.Load(), int64(time.Since(begin))))
@@ -122,7 +116,7 @@ func (a *asker) run(ctx context.Context, l *limiter) {
 	}
 }
 
-func during(t *testing.T, d time.Duration, l *limiter, askers ...*asker) {
+func during(t *testing.T, d time.Duration, l *Limiter, askers ...*asker) {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	for _, a := range askers {
@@ -135,15 +129,15 @@ func during(t *testing.T, d time.Duration, l *limiter, askers ...*asker) {
 // One tenant floods a member with questions. It waits for itself: scrapes, writes, and the questions of others do not.
 func TestFloodOfOneTenant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(50, 100, 4*time.Second)
-		flood := &asker{of: relayed, namespace: "evil", atOnce: 500}
+		l := New(50, 100, 4*time.Second)
+		flood := &asker{of: Relayed, namespace: "evil", atOnce: 500}
 		during(t, 10*time.Second, l, flood) // the burst is gone
 		if n := flood.admitted.Load(); n < 550 || n > 601 {
 			t.Errorf("alone it got %d, want all there is", n)
 		}
 		flood.admitted.Store(0)
-		scrapes, writes := &asker{of: scraped, namespace: "shop", atOnce: 1}, &asker{of: written, namespace: "shop", atOnce: 1}
-		tenant, lists := &asker{of: relayed, namespace: "shop", atOnce: 1}, &asker{of: other, atOnce: 1}
+		scrapes, writes := &asker{of: Scraped, namespace: "shop", atOnce: 1}, &asker{of: Written, namespace: "shop", atOnce: 1}
+		tenant, lists := &asker{of: Relayed, namespace: "shop", atOnce: 1}, &asker{of: Other, atOnce: 1}
 		during(t, 20*time.Second, l, flood, scrapes, writes, tenant, lists)
 		for name, a := range map[string]*asker{"scrapes": scrapes, "writes": writes, "another tenant": tenant, "lists": lists} {
 			if a.admitted.Load() < 100 || a.throttled.Load() > 0 || a.longest.Load() > int64(150*time.Millisecond) {
@@ -166,9 +160,9 @@ func TestFloodOfOneTenant(t *testing.T) {
 
 func TestNamespacesTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(40, 4, 20*time.Second)
-		many, some, few := &asker{of: relayed, namespace: "a", atOnce: 300}, &asker{of: relayed, namespace: "b", atOnce: 30},
-			&asker{of: relayed, namespace: "c", atOnce: 1}
+		l := New(40, 4, 20*time.Second)
+		many, some, few := &asker{of: Relayed, namespace: "a", atOnce: 300}, &asker{of: Relayed, namespace: "b", atOnce: 30},
+			&asker{of: Relayed, namespace: "c", atOnce: 1}
 		during(t, 30*time.Second, l, many, some, few)
 		fleettest.Same(t, "whether each got a third, or all it asked for", []bool{true, true, true}, []bool{
 			many.admitted.Load() > 350, some.admitted.Load() > 350, few.admitted.Load() > 130, // once in 200 ms, of which it waits for half
@@ -181,15 +175,15 @@ func TestNamespacesTakeTurns(t *testing.T) {
 
 func TestWaitingEndsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(0.001, 1, 4*time.Second)
-		if err := l.admit(t.Context(), scraped, ""); err != nil {
+		l := New(0.001, 1, 4*time.Second)
+		if err := l.Admit(t.Context(), Scraped, ""); err != nil {
 			t.Fatal(err)
 		}
 		begin := time.Now()
 		first := make(chan error, 1)
-		go func() { first <- l.admit(t.Context(), scraped, "") }()
+		go func() { first <- l.Admit(t.Context(), Scraped, "") }()
 		synctest.Wait()
-		if err := l.admit(t.Context(), scraped, ""); !Throttled(err) || time.Since(begin) != 0 {
+		if err := l.Admit(t.Context(), Scraped, ""); !Throttled(err) || time.Since(begin) != 0 {
 			t.Errorf("%v after %v; want to be told at once that it cannot be served in time", err, time.Since(begin))
 		}
 		if err := <-first; !Throttled(err) || time.Since(begin) != 2*time.Second {
@@ -197,7 +191,7 @@ func TestWaitingEndsInTime(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := l.admit(ctx, scraped, ""); !errors.Is(err, context.DeadlineExceeded) {
+		if err := l.Admit(ctx, Scraped, ""); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v; want the asker's deadline", err)
 		}
 	})
@@ -261,50 +255,4 @@ func count(all []string, of string) (n int) {
 		}
 	}
 	return n
-}
-
-// Over real connections: what is refused was not sent, and is no fault of the member.
-func TestThrottledRequestsAreNotSent(t *testing.T) {
-	t.Parallel()
-	var sent atomic.Int64
-	failures := make(chan fleet.Reason, 100)
-	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent.Add(1) }))
-	t.Cleanup(server.Close)
-	p := NewPeer("east", Options{AllowLocal: true, QPS: 0.001, Burst: 8, Timeout: time.Second}.WithDefaults(), nil,
-		func(r fleet.Reason) { failures <- r }, nil)
-	conn, err := p.Connect(insecure(server))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(client rest.Interface, path string) error {
-		return client.Get().AbsPath(path).Do(t.Context()).Error()
-	}
-	var all sync.WaitGroup
-	var throttled atomic.Int64
-	for i := range 20 {
-		client := conn.Client()
-		if i%2 == 0 {
-			client = conn.WatchClient()
-		}
-		all.Go(func() {
-			if Throttled(ask(client, "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rps")) {
-				throttled.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	if sent.Load() != 5 || throttled.Load() != 15 { // its own, and four spare ones
-		t.Errorf("%d were sent and %d throttled of 20, want 5 and 15", sent.Load(), throttled.Load())
-	}
-	for range 3 {
-		if _, _, err := conn.Get(t.Context(), "/"); err != nil {
-			t.Errorf("a probe: %v", err)
-		}
-	}
-	if err := ask(conn.Client(), "/apis/metrics.k8s.io/v1beta1/pods"); err != nil {
-		t.Errorf("a scrape: %v", err)
-	}
-	if len(failures) > 0 {
-		t.Errorf("failure %s of the member, which was not asked", <-failures)
-	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package observed
+package hubclient
 
 import (
 	"context"
@@ -94,7 +94,7 @@ func TestObjectsAreShownAsObserving(t *testing.T) {
 	} {
 		from := beside()
 		from.autoscaler.Spec.Mode, from.sizer.Spec.Mode = mode, mode
-		hub := New(from)
+		hub := NewObserved(from)
 		autoscaler := get(t, hub, &v1alpha1.FederatedHPA{})
 		if got := autoscaler.Spec.Mode; got != want {
 			t.Errorf("a FederatedHPA of the mode %q is shown as %q, want %q", mode, got, want)
@@ -114,7 +114,7 @@ func TestObjectsAreShownAsObserving(t *testing.T) {
 // The status begins with that of the hub, and is then what was written here, whatever the hub gets meanwhile.
 func TestStatusIsKept(t *testing.T) {
 	from := beside()
-	hub := New(from)
+	hub := NewObserved(from)
 	object := get(t, hub, &v1alpha1.FederatedHPA{})
 	if got := object.Status.DesiredReplicas; got != 5 {
 		t.Errorf("it begins with %d desired replicas, want those of the hub", got)
@@ -143,7 +143,7 @@ func TestStatusIsKept(t *testing.T) {
 // Nothing is known of another object of the same name, or kept of one that is gone.
 func TestStatusGoesWithTheObject(t *testing.T) {
 	from := beside()
-	hub := New(from)
+	hub := NewObserved(from)
 	write := func() {
 		object := get(t, hub, &v1alpha1.FederatedHPA{})
 		object.Status.DesiredReplicas = 8
@@ -167,7 +167,7 @@ func TestStatusGoesWithTheObject(t *testing.T) {
 }
 
 func TestKindsDoNotMix(t *testing.T) {
-	hub := New(beside())
+	hub := NewObserved(beside())
 	rules := get(t, hub, &v1alpha1.CronFederatedHPA{})
 	rules.Status.ExecutionHistories = []v1alpha1.ExecutionHistory{{RuleName: "morning"}}
 	sizer := get(t, hub, &v1alpha1.MultidimPodAutoscaler{})
@@ -189,7 +189,7 @@ func TestKindsDoNotMix(t *testing.T) {
 }
 
 func TestWritesAreRefused(t *testing.T) {
-	hub, ctx := New(beside()), t.Context()
+	hub, ctx := NewObserved(beside()), t.Context()
 	object := get(t, hub, &v1alpha1.FederatedHPA{})
 	patch := client.MergeFrom(object)
 	for name, err := range map[string]error{
@@ -211,7 +211,7 @@ func TestWritesAreRefused(t *testing.T) {
 
 func TestServed(t *testing.T) {
 	const path = "/apis/autoscaling.karmada.io/v1alpha1/namespaces/shop/"
-	hub := New(beside())
+	hub := NewObserved(beside())
 	object := get(t, hub, &v1alpha1.FederatedHPA{})
 	object.Status.DesiredReplicas = 8
 	if err := hub.Status().Update(t.Context(), object); err != nil {

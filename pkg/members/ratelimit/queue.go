@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package connection
+package ratelimit
 
 import "slices"
 
@@ -12,7 +12,7 @@ type queue struct {
 
 // waiter is a request that waits.
 type waiter struct {
-	of        class
+	of        Class
 	namespace string
 	admitted  chan struct{} // closed when it may be sent
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package connection
+package ratelimit
 
 import (
 	"context"
@@ -11,40 +11,41 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// limiter bounds the requests to one member. Each class has its share; within a class the
+// Limiter bounds the requests to one member. Each class has its share; within a class the
 // namespaces take turns, so that who asks much waits for itself.
-type limiter struct {
+type Limiter struct {
 	patience time.Duration // how long a request waits at most
 	pace     time.Duration // between two requests
 	most     int           // requests of one namespace that wait: who could not be served in time is told at once
 
 	mu     sync.Mutex
-	shares shares
+	tokens tokens
 	queues [classes]queue
-	first  class // that is served first
+	first  Class // that is served first
 	ticks  bool  // a tick is to come
 }
 
-// newLimiter has requests wait for half of their deadline at most: the rest is for the answer.
-func newLimiter(qps float32, burst int, timeout time.Duration) *limiter {
+// New returns a limiter that has requests wait for half of their deadline at most: the rest is for the answer.
+func New(qps float32, burst int, timeout time.Duration) *Limiter {
 	patience := timeout / 2
-	return &limiter{
+	return &Limiter{
 		patience: patience,
 		pace:     max(time.Millisecond, time.Duration(float64(time.Second)/float64(qps))),
 		most:     1 + int(float64(qps)*patience.Seconds()),
-		shares:   newShares(float64(qps), burst, time.Now()),
+		tokens:   newTokens(float64(qps), burst, time.Now()),
 	}
 }
 
-var errThrottled error = fleet.Silencef(fleet.ReasonRateLimited,
+// ErrThrottled is why a request was not sent: see [Throttled].
+var ErrThrottled error = fleet.Silencef(fleet.ReasonRateLimited,
 	"our own limit of requests to this cluster (--member-qps, --member-burst) is reached")
 
 // Throttled is true for the error of a request that was not sent, because of our own limit of
 // requests. It says nothing of the member.
-func Throttled(err error) bool { return errors.Is(err, errThrottled) }
+func Throttled(err error) bool { return errors.Is(err, ErrThrottled) }
 
-// admit returns nil when the request may be sent.
-func (l *limiter) admit(ctx context.Context, of class, namespace string) error {
+// Admit returns nil when the request may be sent.
+func (l *Limiter) Admit(ctx context.Context, of Class, namespace string) error {
 	w, err := l.enter(of, namespace)
 	if w == nil {
 		return err
@@ -57,7 +58,7 @@ func (l *limiter) admit(ctx context.Context, of class, namespace string) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-timer.C:
-		err = errThrottled
+		err = ErrThrottled
 	}
 	if !l.leave(w) {
 		return nil // it was admitted at the same moment
@@ -66,16 +67,16 @@ func (l *limiter) admit(ctx context.Context, of class, namespace string) error {
 }
 
 // enter returns the place of a request that has to wait.
-func (l *limiter) enter(of class, namespace string) (*waiter, error) {
+func (l *Limiter) enter(of Class, namespace string) (*waiter, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.serve(time.Now())
 	q := &l.queues[of]
 	switch {
-	case len(q.turns) == 0 && l.shares.take(of):
+	case len(q.turns) == 0 && l.tokens.take(of):
 		return nil, nil
 	case len(q.waiting[namespace]) >= l.most:
-		return nil, errThrottled
+		return nil, ErrThrottled
 	}
 	w := &waiter{of: of, namespace: namespace, admitted: make(chan struct{})}
 	q.push(w)
@@ -84,18 +85,18 @@ func (l *limiter) enter(of class, namespace string) (*waiter, error) {
 }
 
 // leave is false for a request that was admitted.
-func (l *limiter) leave(w *waiter) bool {
+func (l *Limiter) leave(w *waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.queues[w.of].remove(w)
 }
 
 // serve admits those who wait, as far as there are tokens: the classes in turn.
-func (l *limiter) serve(now time.Time) {
-	l.shares.fill(now)
+func (l *Limiter) serve(now time.Time) {
+	l.tokens.fill(now)
 	for denied := 0; denied < classes; {
 		q := &l.queues[l.first]
-		if len(q.turns) > 0 && l.shares.take(l.first) {
+		if len(q.turns) > 0 && l.tokens.take(l.first) {
 			close(q.pop().admitted)
 			denied = 0
 		} else {
@@ -106,7 +107,7 @@ func (l *limiter) serve(now time.Time) {
 }
 
 // tickSoon serves those who wait when there may be another token.
-func (l *limiter) tickSoon() {
+func (l *Limiter) tickSoon() {
 	if l.ticks {
 		return
 	}
@@ -114,7 +115,7 @@ func (l *limiter) tickSoon() {
 	time.AfterFunc(l.pace, l.tick)
 }
 
-func (l *limiter) tick() {
+func (l *Limiter) tick() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ticks = false
