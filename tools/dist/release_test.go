@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -61,7 +61,7 @@ func small(root, out, registry string) plan {
 
 func makeRelease(t *testing.T) made {
 	t.Helper()
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	server := httptest.NewServer(registry.New(registry.Logger(slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo))))
 	t.Cleanup(server.Close)
 	folder := t.TempDir()
 	root := filepath.Join(folder, "checkout")
