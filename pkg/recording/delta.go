@@ -10,8 +10,8 @@ import (
 // errDelta is of bytes that are no delta.
 var errDelta = errors.New("the numbers of a record cannot be read")
 
-// appendDelta appends what differs from the numbers before, which are given as [appendNumbers] has them: how many there are, and then by turns
-// how many stay as they were, and by how much the next one differs. Where there were fewer before, the others were zero.
+// appendDelta appends what differs from the numbers before, which are given as [appendNumbers] has them: how many there are, and then by
+// turns how many stay as they were, and by how much the next one differs. Where there were fewer before, the others were zero.
 func appendDelta(to []byte, before []byte, now []int64) []byte {
 	to = binary.AppendUvarint(to, uint64(len(now)))
 	same := uint64(0)

@@ -65,7 +65,7 @@ func TestOnlyTheWantedAreRead(t *testing.T) {
 	n := 0
 	for {
 		r, err := d.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil || r.Object.Name != "web" {

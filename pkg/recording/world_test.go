@@ -120,7 +120,7 @@ func decodeAll(stream []byte) (all []*Record, err error) {
 	d := NewDecoder(bytes.NewReader(stream))
 	for {
 		r, err := d.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all, nil
 		}
 		if err != nil {

@@ -58,7 +58,7 @@ type usage struct {
 }
 
 // use is what the Pods that a metric counts use of their requests, or else its value of the target that the spec gives.
-func use(m *replicas.Metric, spec *autoscalingv2.MetricSpec, q *replicas.Question) usage {
+func use(m *replicas.Metric, spec *autoscalingv2.MetricSpec) usage {
 	if m.Told == nil || m.Err != nil {
 		return usage{}
 	}

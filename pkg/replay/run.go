@@ -221,7 +221,9 @@ func (r *run) apply(record *recording.Record, q *replicas.Question, d replicas.D
 	return d.Scaled(q.Now), d.Replicas
 }
 
-func (r *run) side(record *recording.Record, q *replicas.Question, d *replicas.Decision, after int32, spec *v1alpha1.FederatedHPASpec) Side {
+func (r *run) side(record *recording.Record, q *replicas.Question, d *replicas.Decision, after int32,
+	spec *v1alpha1.FederatedHPASpec,
+) Side {
 	s := Side{Replicas: replicas.Whole(after, q.Copies), AtMax: after >= spec.MaxReplicas, Held: d.Explanation.Held}
 	if d.Explanation.Basis == replicas.BasisMetrics {
 		s.Asked = replicas.Whole(d.Explanation.Asked, q.Copies)
@@ -230,7 +232,7 @@ func (r *run) side(record *recording.Record, q *replicas.Question, d *replicas.D
 		if i >= len(record.Question.Spec.Metrics) {
 			break
 		}
-		u := use(&q.Metrics[i], &record.Question.Spec.Metrics[i], q)
+		u := use(&q.Metrics[i], &record.Question.Spec.Metrics[i])
 		if u.ofRequests {
 			r.ofRequests = true
 		}
@@ -249,7 +251,7 @@ func (r *run) unknown(record *recording.Record, was *replicas.Decision) Unknown 
 		return Unseen
 	case r.CutOff > 0:
 		for i := range q.Metrics {
-			if u := use(&q.Metrics[i], &q.Spec.Metrics[i], q); u.known && u.ofRequests && u.percent >= r.CutOff {
+			if u := use(&q.Metrics[i], &q.Spec.Metrics[i]); u.known && u.ofRequests && u.percent >= r.CutOff {
 				return CutOff
 			}
 		}

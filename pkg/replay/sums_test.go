@@ -20,7 +20,8 @@ func TestSummarize(t *testing.T) {
 		{Lasts: 30 * time.Minute, Was: side(2, 1, 10, false), Would: side(1, 0, 20, false)},
 	}}
 	want := Summary{
-		Was:   Sums{PodHours: 8, Above: 90 * time.Minute, AtMax: 90 * time.Minute, Ups: 1, Downs: 1, Least: 2, Most: 6, LeastAsked: 1, MostAsked: 9},
+		Was: Sums{PodHours: 8, Above: 90 * time.Minute, AtMax: 90 * time.Minute, Ups: 1, Downs: 1, Least: 2, Most: 6, LeastAsked: 1,
+			MostAsked: 9},
 		Would: Sums{PodHours: 3.5, Above: 30 * time.Minute, Downs: 1, Least: 1, Most: 2, LeastAsked: 2, MostAsked: 3},
 		Lasts: 2 * time.Hour, Unknown: map[Unknown]time.Duration{CutOff: 30 * time.Minute},
 	}

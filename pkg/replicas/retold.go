@@ -11,8 +11,8 @@ import (
 )
 
 // Retold is a question that the same decision is made of, with what the decision used of Pods, samples and values in their place: of a
-// cluster, that it is there, whether it can be seen, and whether it is draining; of a metric, its sums. It is as small for a thousand Pods as
-// for one. By another spec it leads to the decision that the question would have led to, as long as the same metrics are asked, with
+// cluster, that it is there, whether it can be seen, and whether it is draining; of a metric, its sums. It is as small for a thousand Pods
+// as for one. By another spec it leads to the decision that the question would have led to, as long as the same metrics are asked, with
 // targets of the same kinds; see [Metric.Retarget].
 func (d *Decision) Retold(q *Question) Question {
 	r := *q

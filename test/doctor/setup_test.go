@@ -125,8 +125,9 @@ func (e *env) launch(ctx context.Context, programs map[string]string) (err error
 	}
 	e.webhook = webhook
 	if e.controllers, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controllers", append(flags, "--sync-period=2s",
-		"--cpu-initialization-period=1s", "--initial-readiness-delay=1s", "--leader-elect-lease-duration=5s", "--leader-elect-renew-deadline=4s",
-		"--leader-elect-retry-period=1s")...); err != nil {
+		"--cpu-initialization-period=1s", "--initial-readiness-delay=1s", "--leader-elect-retry-period=1s",
+		// Longer than a busy machine stalls: nobody starts it again.
+		"--leader-elect-lease-duration=30s", "--leader-elect-renew-deadline=25s")...); err != nil {
 		return err
 	}
 	return fixture.Await(ctx, patience, func(ctx context.Context) error { // until the hub calls the webhook

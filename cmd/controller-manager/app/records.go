@@ -38,10 +38,11 @@ func (o *RecordOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.StringVar(&o.Dir, "record-dir", o.Dir, "Directory in which the decisions of FederatedHPAs in central mode are recorded, for kubectl "+
 		"fleetscale replay. Empty: in memory, where a restart begins again. Each replica needs a directory of its own, or one that all can "+
 		"write.")
-	fs.StringVar(&o.Max, "record-max", o.Max, "Size of that record, such as 256Mi, beyond which the oldest decisions go. 0: nothing is recorded.")
+	fs.StringVar(&o.Max, "record-max", o.Max, "Size of that record, such as 256Mi, beyond which the oldest decisions go. "+
+		"0: nothing is recorded.")
 	fs.IntVar(&o.Days, "record-days", o.Days, "After how many days decisions go from that record.")
-	fs.StringVar(&o.BindAddress, "record-bind-address", o.BindAddress, "Loopback address, such as 127.0.0.1:8083, on which that record is served "+
-		"over plain HTTP, to whoever runs beside: for kubectl fleetscale record. 0 disables it.")
+	fs.StringVar(&o.BindAddress, "record-bind-address", o.BindAddress, "Loopback address, such as 127.0.0.1:8083, on which that record is "+
+		"served over plain HTTP, to whoever runs beside: for kubectl fleetscale record. 0 disables it.")
 }
 
 // most is what a record may be at most: it is read whole.

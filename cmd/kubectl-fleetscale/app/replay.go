@@ -72,11 +72,12 @@ With --sweep several targets of a metric are tried, and the one is advised that 
 	fs.StringVar(&o.Object, "fhpa", "", "NAMESPACE/NAME of the FederatedHPA, in a file that has several.")
 	fs.DurationVar(&o.Since, "since", 0, "How far back to go. 0: as far as there is a record.")
 	fs.StringArrayVar(&o.Set, "set", nil, "A field of the spec and its value: spec.maxReplicas=20. Can be given several times.")
-	fs.Int64Var(&o.Above, "above", 0, "The bound, in percent, of the use above which time is counted. It is of what Pods request, and where no "+
-		"target is a utilization, of the target as it was. 0: 90, and 120 of a target.")
-	fs.Int64Var(&o.CutOff, "cut-off", usualCutOff, "From which use of their requests, in percent, Pods are taken to use all that they may, so "+
-		"that the load is not known. 0: never.")
-	fs.StringVar(&o.Sweep.Targets, "sweep", "", "Targets to try, FROM:TO:STEP: in percent, or for other targets amounts such as 100m:300m:50m.")
+	fs.Int64Var(&o.Above, "above", 0, "The bound, in percent, of the use above which time is counted. It is of what Pods request, and where "+
+		"no target is a utilization, of the target as it was. 0: 90, and 120 of a target.")
+	fs.Int64Var(&o.CutOff, "cut-off", usualCutOff, "From which use of their requests, in percent, Pods are taken to use all that they may, "+
+		"so that the load is not known. 0: never.")
+	fs.StringVar(&o.Sweep.Targets, "sweep", "", "Targets to try, FROM:TO:STEP: in percent, or for other targets amounts such as "+
+		"100m:300m:50m.")
 	fs.IntVar(&o.Sweep.Metric, "sweep-metric", 0, "Index in spec.metrics of the metric whose targets --sweep tries.")
 	fs.Float64Var(&o.Sweep.Within, "within", 1, "For how much of the time, in percent, the use may be above the bound with the target that "+
 		"--sweep advises.")

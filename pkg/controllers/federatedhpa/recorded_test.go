@@ -4,6 +4,7 @@ package federatedhpa
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"sync"
 	"testing"
@@ -40,7 +41,7 @@ func (r *records) read(t *testing.T) (all []*recording.Record) {
 	d := recording.NewDecoder(bytes.NewReader(r.stream))
 	for {
 		record, err := d.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		if err != nil {

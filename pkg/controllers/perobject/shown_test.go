@@ -30,8 +30,10 @@ func TestShown(t *testing.T) {
 	}
 	shows("not set yet", 0, map[string]int{"web": 0})
 	s.Set(key("web"), 7)
-	if s.Admit(key("api"), 1) || s.Admit(key("api"), 1) {
-		t.Error("api is admitted beside web")
+	for range 2 {
+		if s.Admit(key("api"), 1) {
+			t.Error("api is admitted beside web")
+		}
 	}
 	shows("one of two", 1, map[string]int{"web": 7})
 	s.Forget(key("web"))

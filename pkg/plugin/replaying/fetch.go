@@ -111,7 +111,7 @@ func fetch(ctx context.Context, from string, object recording.Object, since time
 		cancel()
 		return nil, fmt.Errorf("asking for the record: %w", err)
 	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := http.DefaultClient.Do(request) //nolint:bodyclose // ending closes it, by who reads it or below
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("asking for the record: %w; is `kubectl port-forward` of the controller-manager running?", err)

@@ -50,7 +50,7 @@ func load(in io.Reader, of recording.Object, since time.Time) (*loaded, error) {
 	l := &loaded{Object: of}
 	for {
 		r, err := d.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if errors.Is(err, recording.ErrTorn) {

@@ -29,7 +29,8 @@ import (
 
 var start = time.Date(2027, 3, 1, 9, 30, 0, 0, time.UTC)
 
-// stream is of these FederatedHPAs of a namespace, each of an hour: half of it calm, half busy. A Pod requests 500 m, and the target is 50 %.
+// stream is of these FederatedHPAs of a namespace, each of an hour: half of it calm, half busy. A Pod requests 500 m, and the
+// target is 50 %.
 func stream(t *testing.T, names ...string) []byte {
 	t.Helper()
 	encoder, stream := recording.NewEncoder(), []byte(recording.Magic)
@@ -39,7 +40,8 @@ func stream(t *testing.T, names ...string) []byte {
 		spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: name}
 		spec.MinReplicas, spec.MaxReplicas = new(int32(2)), 12
 		spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
-			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(50))},
+			Name:   corev1.ResourceCPU,
+			Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(50))},
 		}}}
 		v1alpha1.DefaultFederatedHPA(&v1alpha1.FederatedHPA{Spec: *spec})
 		for step := range 241 {
@@ -119,7 +121,8 @@ func TestReplay(t *testing.T) {
 		"a torn one": {Options{}, []string{"torn off"}},
 		"a sweep": {Options{Sweep: SweepOptions{Targets: "50:90:20", Within: 1, Headroom: 50}},
 			[]string{"TARGET", "50 %", "70 %", "90 %", "advice: a target of 90 %, minReplicas 2, maxReplicas 12"}},
-		"a sweep that finds none": {Options{Above: 40, Sweep: SweepOptions{Targets: "50:90:20"}}, []string{"no advice: with none of the targets"}},
+		"a sweep that finds none": {Options{Above: 40, Sweep: SweepOptions{Targets: "50:90:20"}},
+			[]string{"no advice: with none of the targets"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +150,8 @@ func TestReplayForPrograms(t *testing.T) {
 	if err != nil || json.Unmarshal([]byte(out), r) != nil {
 		t.Fatal(err, out)
 	}
-	if r.Was.AtMaxSeconds < 1000 || r.Would.AtMaxSeconds != 0 || r.Would.Most != 15 || len(r.Points) != 241 || r.Points[240].Would.Replicas != 15 {
+	if r.Was.AtMaxSeconds < 1000 || r.Would.AtMaxSeconds != 0 || r.Would.Most != 15 || len(r.Points) != 241 ||
+		r.Points[240].Would.Replicas != 15 {
 		t.Errorf("%+v", r.Would)
 	}
 	out, err = run(t, record, Options{Format: "json", Sweep: SweepOptions{Targets: "50:60:10", Within: 5}})
@@ -159,19 +163,28 @@ func TestReplayForPrograms(t *testing.T) {
 
 func TestOneOfSeveral(t *testing.T) {
 	record := stream(t, "basket", "cart")
-	if out, err := run(t, record, Options{Object: "shop/cart"}); err != nil || !strings.Contains(out, "FederatedHPA shop/cart: 241 decisions") {
+	if out, err := run(t, record, Options{Object: "shop/cart"}); err != nil ||
+		!strings.Contains(out, "FederatedHPA shop/cart: 241 decisions") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for want, o := range map[string]Options{
-		"the record is of several objects: choose one with --fhpa NAMESPACE/NAME: shop/basket, shop/cart":                       {},
-		"no decision of FederatedHPA shop/web is recorded; there are records of shop/basket, shop/cart":                         {Object: "shop/web"},
-		`--fhpa: write NAMESPACE/NAME, got "cart"`:                                                                              {Object: "cart"},
-		"name one file, or - for the standard input":                                                                            {Words: []string{"a", "b"}},
-		`--output: there is no format "yaml"; give one of text, json`:                                                           {Format: "yaml"},
-		"--sweep: write FROM:TO:STEP, such as 40:80:5, got \"4\"":                                                               {Sweep: SweepOptions{Targets: "4"}},
-		"there is no such file; to read the record of a FederatedHPA from a controller-manager give --from":                     {Words: []string{"fhpa/cart"}},
-		"FederatedHPA shop/cart: --set spec=1: only fields of the spec can be set: begin with spec":                             {Object: "shop/cart", Set: []string{"spec=1"}},
-		"FederatedHPA shop/cart: spec.mode: what the decisions would be by another one is not known; minReplicas, maxReplicas,": {Object: "shop/cart", Set: []string{"spec.mode=Paused"}},
+		"the record is of several objects: choose one with --fhpa NAMESPACE/NAME: shop/basket, shop/cart": {},
+		"no decision of FederatedHPA shop/web is recorded; there are records of shop/basket, shop/cart": {
+			Object: "shop/web",
+		},
+		`--fhpa: write NAMESPACE/NAME, got "cart"`:                    {Object: "cart"},
+		"name one file, or - for the standard input":                  {Words: []string{"a", "b"}},
+		`--output: there is no format "yaml"; give one of text, json`: {Format: "yaml"},
+		"--sweep: write FROM:TO:STEP, such as 40:80:5, got \"4\"":     {Sweep: SweepOptions{Targets: "4"}},
+		"there is no such file; to read the record of a FederatedHPA from a controller-manager give --from": {
+			Words: []string{"fhpa/cart"},
+		},
+		"FederatedHPA shop/cart: --set spec=1: only fields of the spec can be set: begin with spec": {
+			Object: "shop/cart", Set: []string{"spec=1"},
+		},
+		"FederatedHPA shop/cart: spec.mode: what the decisions would be by another one is not known; minReplicas, maxReplicas,": {
+			Object: "shop/cart", Set: []string{"spec.mode=Paused"},
+		},
 	} {
 		if out, err := run(t, record, o); err == nil || !strings.HasPrefix(err.Error(), want) || out != "" {
 			t.Errorf("got %v\nwant %s", err, want)

@@ -146,9 +146,9 @@ func (r *sweepReport) text(o *Options) string {
 		fmt.Fprintf(b, "\nno advice: %s\n", r.Why)
 		return b.String()
 	}
-	fmt.Fprintf(b, "\nadvice: a target of %s, minReplicas %d, maxReplicas %d: the fewest Pod-hours with the use above %d %% for no more than %v %% "+
-		"of the time, and %v %% more than was asked for at most\n", r.target(r.Advice.Target), r.Advice.MinReplicas, r.Advice.MaxReplicas, r.Above,
-		o.Sweep.Within, o.Sweep.Headroom)
+	fmt.Fprintf(b, "\nadvice: a target of %s, minReplicas %d, maxReplicas %d: the fewest Pod-hours with the use above %d %% for no more "+
+		"than %v %% of the time, and %v %% more than was asked for at most\n",
+		r.target(r.Advice.Target), r.Advice.MinReplicas, r.Advice.MaxReplicas, r.Above, o.Sweep.Within, o.Sweep.Headroom)
 	return b.String()
 }
 

@@ -15,8 +15,8 @@ import (
 func (r *report) text() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "FederatedHPA %s/%s: %d decisions from %s to %s\n", r.Namespace, r.Name, r.Decisions, clock(r.From), clock(r.To))
-	switch {
-	case r.Differences == 0:
+	switch r.Differences {
+	case 0:
 		b.WriteString("made again by the same spec, all are as they were\n")
 	default:
 		fmt.Fprintf(b, "made again by the same spec, %d are NOT as they were: they were made by another version\n", r.Differences)

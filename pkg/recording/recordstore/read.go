@@ -13,7 +13,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/recording"
 )
 
-// Copy writes the records of the wanted objects to w, as one stream, from that time on. A segment whose end is torn off is copied up to there.
+// Copy writes the records of the wanted objects to w, as one stream, from that time on. A segment whose end is torn off is copied
+// up to there.
 func (s *Store) Copy(ctx context.Context, w io.Writer, wanted func(recording.Object) bool, since time.Time) error {
 	openers, err := s.kept.readers()
 	if err != nil {
@@ -56,7 +57,7 @@ func (c *copying) segment(ctx context.Context, open opener, wanted func(recordin
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err == io.EOF, errors.Is(err, recording.ErrTorn):
+		case errors.Is(err, io.EOF), errors.Is(err, recording.ErrTorn):
 			return nil
 		case err != nil:
 			return err

@@ -70,7 +70,7 @@ func decoded(t *testing.T, stream []byte) (all []time.Time) {
 	d := recording.NewDecoder(bytes.NewReader(stream))
 	for {
 		r, err := d.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return all
 		}
 		if err != nil {
