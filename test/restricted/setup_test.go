@@ -197,6 +197,7 @@ func (e *env) launch(ctx context.Context, programs map[string]string) error {
 		return err
 	}
 	_, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controllers", restrict,
-		"--sync-period=2s", "--vertical-period=2s", "--history-save-period=5s", "--cpu-initialization-period=1s", "--initial-readiness-delay=1s", "--member-probe-period=2s", "-v=2")
+		"--sync-period=2s", "--vertical-period=2s", "--history-save-period=5s", "--member-probe-period=2s",
+		"--cpu-initialization-period=1s", "--initial-readiness-delay=1s", "-v=2")
 	return err
 }
