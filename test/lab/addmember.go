@@ -22,10 +22,11 @@ func (l *Lab) AddMember(ctx context.Context, m Member, log io.Writer) (*Cluster,
 	if m.Pull {
 		return nil, fmt.Errorf("member %q: a member that is added does not join Karmada; leave Pull out", m.Name)
 	}
-	c, err := l.bringUp(ctx, m.plan(), log)
+	clusters, err := l.bringUp(ctx, log, m.plan())
 	if err != nil {
 		return nil, errors.Join(err, l.abandon(m))
 	}
+	c := clusters[0]
 	err = changeState(l.dir, func(s *state) error {
 		s.Clusters = append(s.Clusters, *c)
 		return mergeKubeconfigs(l.Kubeconfig(), s.Clusters)

@@ -20,6 +20,7 @@ type plan struct {
 	workloads             bool
 	nodes                 int // played ones
 	realNodes             int
+	images                []string // of these
 	metricsServer         bool
 	testAdapter           bool
 	controllerManagerArgs []string
@@ -31,7 +32,8 @@ func (h Hub) plan() plan {
 		name:                  hubName,
 		workloads:             h.Workloads,
 		realNodes:             h.RealNodes,
-		metricsServer:         h.Workloads,
+		images:                h.Images,
+		metricsServer:         h.Workloads && !h.WithoutMetricsServer,
 		controllerManagerArgs: h.ControllerManagerArgs,
 		recorded:              h.Recorded,
 	}
@@ -44,6 +46,7 @@ func (m Member) plan() plan {
 		workloads:             true,
 		nodes:                 m.Nodes,
 		realNodes:             m.RealNodes,
+		images:                m.Images,
 		metricsServer:         !m.WithoutMetricsServer,
 		testAdapter:           !m.WithoutTestAdapter,
 		controllerManagerArgs: m.ControllerManagerArgs,
@@ -60,30 +63,52 @@ func (p plan) withDefaults() plan {
 }
 
 func clusterPrograms() []string {
-	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "metrics-server", "test-adapter"}
+	return []string{
+		"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kwok", "metrics-server", networkName, "test-adapter",
+	}
 }
 
-// bringUp starts a cluster and returns when all of it answers.
-func (l *Lab) bringUp(ctx context.Context, p plan, log io.Writer) (*Cluster, error) {
+// bringUp starts clusters and returns when all of them answer.
+func (l *Lab) bringUp(ctx context.Context, log io.Writer, plans ...plan) ([]*Cluster, error) {
+	begun := make([]*bringUp, len(plans))
+	for i, p := range plans {
+		var err error
+		if begun[i], err = l.newBringUp(p); err != nil {
+			return nil, fmt.Errorf("starting %s: %w", p.name, err)
+		}
+	}
+	reached := l.apiServerPorts()
+	for _, b := range begun {
+		reached = append(reached, b.ports.apiServer)
+	}
+	clusters := make([]*Cluster, len(plans))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, b := range begun {
+		b.reached, clusters[i] = reached, b.Cluster
+		group.Go(func() error {
+			if err := b.start(ctx, log); err != nil {
+				return fmt.Errorf("starting %s: %w", b.Name, err)
+			}
+			return nil
+		})
+	}
+	return clusters, group.Wait()
+}
+
+func (b *bringUp) start(ctx context.Context, log io.Writer) (err error) {
 	begin := time.Now()
-	nodePrograms, err := p.nodePrograms(ctx, log)
-	if err != nil {
-		return nil, fmt.Errorf("starting %s: %w", p.name, err)
+	if b.nodePrograms, err = b.plan.nodePrograms(ctx, log); err != nil {
+		return err
 	}
-	b, err := l.newBringUp(p)
-	if err != nil {
-		return nil, fmt.Errorf("starting %s: %w", p.name, err)
-	}
-	b.nodePrograms = nodePrograms
 	if err := b.apiServer(ctx); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", p.name, err)
+		return err
 	}
-	fmt.Fprintf(log, "%s: API server answers at %s (%v)\n", p.name, b.URL, since(begin))
+	fmt.Fprintf(log, "%s: API server answers at %s (%v)\n", b.Name, b.URL, since(begin))
 	if err := b.everythingElse(ctx); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", p.name, err)
+		return err
 	}
-	fmt.Fprintf(log, "%s: ready (%v)\n", p.name, since(begin))
-	return b.Cluster, nil
+	fmt.Fprintf(log, "%s: ready (%v)\n", b.Name, since(begin))
+	return nil
 }
 
 func since(begin time.Time) time.Duration { return time.Since(begin).Round(100 * time.Millisecond) }
@@ -94,6 +119,7 @@ type bringUp struct {
 	plan         plan
 	ports        clusterPorts
 	nodePrograms string // folder; empty without real nodes
+	reached      []int  // ports of the API servers that Pods of real nodes reach
 }
 
 type clusterPorts struct {
@@ -145,8 +171,8 @@ func (b *bringUp) nodesAndTheirMetrics(ctx context.Context) error {
 	if b.plan.nodes > 0 {
 		nodes.Go(func() error { return b.fakeNodes(nodesCtx) })
 	}
-	for _, name := range b.realNodeNames() {
-		nodes.Go(func() error { return b.realNode(nodesCtx, name) })
+	if b.plan.realNodes > 0 {
+		nodes.Go(func() error { return b.realNodes(nodesCtx) })
 	}
 	if err := nodes.Wait(); err != nil || !b.plan.metricsServer {
 		return err

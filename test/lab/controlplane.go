@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ const (
 	frontProxyUser    = "front-proxy-client"
 	kubeletClientUser = "kube-apiserver-kubelet-client"
 	clientRate        = 1000
+	serviceRange      = "10.0.0.0/16"
 )
 
 func local(port int, path string) string { return fmt.Sprintf("https://127.0.0.1:%d%s", port, path) }
@@ -22,7 +24,11 @@ func (b *bringUp) apiServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.run(ctx, "kube-apiserver", b.URL+"/readyz", append(b.apiServerArgs(), audit...))
+	egress, err := b.egressFlags()
+	if err != nil {
+		return err
+	}
+	return b.run(ctx, "kube-apiserver", b.URL+"/readyz", slices.Concat(b.apiServerArgs(), audit, egress))
 }
 
 func (b *bringUp) apiServerArgs() []string {
@@ -41,7 +47,7 @@ func (b *bringUp) apiServerArgs() []string {
 		"--service-account-issuer=" + serviceAccountIssuer,
 		"--service-account-key-file=" + pki(serviceAccountKeyName),
 		"--service-account-signing-key-file=" + pki(serviceAccountKeyName),
-		"--service-cluster-ip-range=10.0.0.0/16",
+		"--service-cluster-ip-range=" + serviceRange,
 		"--allow-privileged=true",
 		// The aggregation layer says to the servers behind it who is asking.
 		"--requestheader-client-ca-file=" + pki(authorityName+".crt"),

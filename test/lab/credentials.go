@@ -102,7 +102,7 @@ func (c *Cluster) createCredentials() error {
 	if err != nil {
 		return err
 	}
-	serving, servingErr := authority.Serving("localhost", "127.0.0.1", "10.0.0.1",
+	serving, servingErr := authority.Serving("localhost", "127.0.0.1", insideAddress, "10.0.0.1",
 		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
 	proxy, proxyErr := authority.Client(frontProxyUser)
 	kubelets, kubeletsErr := authority.Client(kubeletClientUser, admins)

@@ -46,8 +46,11 @@ type Hub struct {
 	// nodes, pods, every controller with that of HorizontalPodAutoscalers, and
 	// a metrics-server behind v1beta1.metrics.k8s.io.
 	Workloads bool
-	// RealNodes is as in a Member. It needs Workloads.
+	// RealNodes and Images are as in a Member. They need Workloads.
 	RealNodes int
+	Images    []string
+	// WithoutMetricsServer leaves metrics.k8s.io unserved, as it is without Workloads.
+	WithoutMetricsServer bool
 	// ControllerManagerArgs are added to those of kube-controller-manager, such
 	// as --horizontal-pod-autoscaler-sync-period=2s.
 	ControllerManagerArgs []string
@@ -64,9 +67,12 @@ type Member struct {
 	// real ones. A node holds 5000 pods.
 	Nodes int
 	// RealNodes have a kubelet and containerd in namespaces of their own, where
-	// [RealNodesPossible]. Pods of different ones do not reach each other, and
-	// images come from the lab: see [BurnImage].
+	// [RealNodesPossible]. Their Pods and Services reach each other, and all API
+	// servers of the lab: see [Cluster.InsideURL].
 	RealNodes int
+	// Images are files that real nodes have, beside the [BurnImage]: what
+	// "docker save" writes, or an OCI layout as one file.
+	Images []string
 	// WithoutMetricsServer leaves metrics.k8s.io unserved.
 	WithoutMetricsServer bool
 	// WithoutTestAdapter leaves custom and external metrics unserved.
@@ -123,6 +129,7 @@ func (o Options) validate() error {
 	if o.Hub.RealNodes < 0 || o.Hub.RealNodes > 0 && !o.Hub.Workloads {
 		errs = append(errs, fmt.Errorf("hub: its real nodes must be 0 or more, and 0 without workloads; got %d", o.Hub.RealNodes))
 	}
+	errs = append(errs, checkImages(hubName, o.Hub.RealNodes, o.Hub.Images))
 	taken := map[string]bool{hubName: true}
 	for _, member := range o.Members {
 		errs = append(errs, member.validate(taken))
@@ -146,6 +153,13 @@ func (m Member) validate(taken map[string]bool) error {
 	}
 	if m.RealNodes < 0 {
 		return fmt.Errorf("member %q: its real nodes must be 0 or more; got %d", m.Name, m.RealNodes)
+	}
+	return checkImages(fmt.Sprintf("member %q", m.Name), m.RealNodes, m.Images)
+}
+
+func checkImages(of string, realNodes int, images []string) error {
+	if len(images) > 0 && realNodes == 0 {
+		return fmt.Errorf("%s: it has images and no real nodes, which alone use them; set RealNodes", of)
 	}
 	return nil
 }

@@ -44,6 +44,11 @@ func TestOptionsAreRefusedWithAllTheirFaults(t *testing.T) {
 			Options{Dir: "d", Hub: Hub{Workloads: true, RealNodes: -1}},
 			"hub: its real nodes must be 0 or more, and 0 without workloads; got -1",
 		},
+		"images without real nodes": {
+			Options{Dir: "d", Hub: Hub{Workloads: true, Images: []string{"a.tar"}}, Members: []Member{{Name: "a", Images: []string{"a.tar"}}}},
+			"hub: it has images and no real nodes, which alone use them; set RealNodes\n" +
+				`member "a": it has images and no real nodes, which alone use them; set RealNodes`,
+		},
 		"a member in Pull mode, without Karmada": {
 			Options{Dir: "d", Members: []Member{{Name: "a", Pull: true}}},
 			`member "a": there is no Karmada to join in Pull mode; set Karmada`,

@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 )
 
@@ -40,12 +42,26 @@ func (b *bringUp) realNodeNames() []string {
 	return names
 }
 
-// realNode starts a node with a kubelet and containerd of its own, and returns when it is ready.
-func (b *bringUp) realNode(ctx context.Context, name string) error {
+// realNodes starts nodes in a network of their own.
+func (b *bringUp) realNodes(ctx context.Context) error {
 	client, err := b.client()
 	if err != nil {
 		return err
 	}
+	network, err := b.network(ctx, client)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for i, name := range b.realNodeNames() {
+		group.Go(func() error { return b.realNode(ctx, client, network, i+1, name) })
+	}
+	group.Go(func() error { return b.serviceProxy(ctx, network, b.realNodeNames()[0]) })
+	return group.Wait()
+}
+
+// realNode starts a node with a kubelet and containerd of its own, and returns when it is ready.
+func (b *bringUp) realNode(ctx context.Context, client kubernetes.Interface, network, number int, name string) error {
 	free, err := b.lab.FreePorts(1)
 	if err != nil {
 		return err
@@ -54,7 +70,7 @@ func (b *bringUp) realNode(ctx context.Context, name string) error {
 	if _, err := client.CoreV1().Nodes().Create(ctx, realNodeAt(name), metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("creating node %s: %w", name, err)
 	}
-	args, err := b.machineArgs(name, port)
+	args, err := b.machineArgs(network, number, name, port)
 	if err != nil {
 		return err
 	}
@@ -96,7 +112,7 @@ func usable(node *corev1.Node) error {
 	return fmt.Errorf("node %s is not ready", node.Name)
 }
 
-func (b *bringUp) machineArgs(name string, port int) ([]string, error) {
+func (b *bringUp) machineArgs(network, number int, name string, port int) ([]string, error) {
 	user := "system:node:" + name
 	kubeconfig, err := b.programKubeconfig(user, "system:nodes")
 	if err != nil {
@@ -107,16 +123,21 @@ func (b *bringUp) machineArgs(name string, port int) ([]string, error) {
 		return nil, err
 	}
 	plugins, err := networkPlugins()
-	return []string{
+	args := []string{
 		"run",
 		"--name=" + name,
+		fmt.Sprintf("--network=%d", network),
+		fmt.Sprintf("--number=%d", number),
 		"--programs=" + b.nodePrograms,
 		"--cni-plugins=" + plugins,
 		"--kubelet-config=" + config,
 		"--kubeconfig=" + kubeconfig,
-		fmt.Sprintf("--api-server-port=%d", b.ports.apiServer),
 		fmt.Sprintf("--kubelet-port=%d", port),
-	}, err
+	}
+	for _, file := range b.plan.images {
+		args = append(args, "--image="+file)
+	}
+	return args, err
 }
 
 // kubeletConfig writes the configuration file of a kubelet.
@@ -164,7 +185,7 @@ func (b *bringUp) kubeletConfig(name string, port int) (path string, err error) 
 func networkPlugins() (string, error) {
 	places := []string{"/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"}
 	for _, dir := range places {
-		if !slices.ContainsFunc([]string{"bridge", "host-local", "loopback"}, func(plugin string) bool {
+		if !slices.ContainsFunc([]string{"ptp", "host-local", "loopback"}, func(plugin string) bool {
 			_, err := os.Stat(filepath.Join(dir, plugin))
 			return err != nil
 		}) {

@@ -15,7 +15,7 @@ import (
 // RealNodesPossible says why this machine can have no real nodes, and what to do about it; empty: it can.
 func RealNodesPossible() (reason string) {
 	if missing := missingPrograms(); len(missing) > 0 {
-		reason = strings.Join(missing, ", ") + "; on Debian: apt-get install containerd runc containernetworking-plugins"
+		reason = strings.Join(missing, ", ") + "; on Debian: apt-get install containerd runc containernetworking-plugins nftables"
 	}
 	if os.Geteuid() != 0 {
 		reason = strings.TrimSuffix("they need root; "+reason, "; ")
@@ -41,7 +41,7 @@ func RealNodesPossible() (reason string) {
 }
 
 func missingPrograms() (missing []string) {
-	for _, program := range []string{"containerd", "containerd-shim-runc-v2", "ctr", "runc"} {
+	for _, program := range []string{"containerd", "containerd-shim-runc-v2", "ctr", "runc", "nft"} {
 		if _, err := exec.LookPath(program); err != nil {
 			missing = append(missing, program+" is not on PATH")
 		}

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/fleetscale/fleetscale/test/lab/internal/build"
 	"github.com/fleetscale/fleetscale/test/lab/internal/process"
 )
@@ -136,15 +134,8 @@ func (l *Lab) up(ctx context.Context, o Options) error {
 	for _, member := range o.Members {
 		plans = append(plans, member.plan())
 	}
-	clusters := make([]*Cluster, len(plans))
-	group, groupCtx := errgroup.WithContext(ctx)
-	for i, p := range plans {
-		group.Go(func() (err error) {
-			clusters[i], err = l.bringUp(groupCtx, p, o.Log)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	clusters, err := l.bringUp(ctx, o.Log, plans...)
+	if err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("starting the lab: %w", context.Cause(ctx))
 		}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -124,7 +125,7 @@ func writeConfigs(o options) error {
 	}
 	return errors.Join(
 		os.WriteFile(containerdConfig, fmt.Appendf(nil, containerdTOML, containerdSocket, imageCalled("pause"), o.plugins, networksDir), 0o644),
-		os.WriteFile(filepath.Join(networksDir, "10-pods.conflist"), []byte(podNetwork), 0o644))
+		os.WriteFile(filepath.Join(networksDir, "10-pods.conflist"), fmt.Appendf(nil, podNetwork, o.number), 0o644))
 }
 
 // containerdTOML is of version 2, which containerd 1.6 reads, and later ones convert. Scores of the OOM killer are inherited
@@ -143,20 +144,22 @@ state = "/run/containerd"
     conf_dir = %q
 `
 
-// podNetwork is a bridge between the Pods of the node and the node itself.
+// podNetwork has a wire from each Pod to the network that the nodes share, and no Pod of two nodes of one address.
 const podNetwork = `{"cniVersion": "0.4.0", "name": "pods", "plugins": [{
-  "type": "bridge", "bridge": "pods", "isGateway": true, "hairpinMode": true,
-  "ipam": {"type": "host-local", "dataDir": "/run/pods", "ranges": [[{"subnet": "10.102.0.0/16"}]], "routes": [{"dst": "0.0.0.0/0"}]}
+  "type": "ptp",
+  "ipam": {"type": "host-local", "dataDir": "/run/pods", "ranges": [[{"subnet": "10.102.0.0/16", "gateway": "10.102.0.1",
+    "rangeStart": "10.102.%[1]d.2", "rangeEnd": "10.102.%[1]d.254"}]], "routes": [{"dst": "0.0.0.0/0"}]}
 }]}
 `
 
 func imageCalled(program string) string { return "fleetscale.test/" + program + ":1" }
 
-// importImages makes images of programs, and gives them to containerd.
+// importImages makes images of programs, and gives them to containerd, with those that it is given.
 func importImages(o options) error {
 	if err := os.Mkdir(imagesDir, 0o755); err != nil {
 		return err
 	}
+	all := slices.Clone(o.images)
 	for _, program := range []string{"pause", "burn"} {
 		path := filepath.Join(imagesDir, program+".tar")
 		file, err := os.Create(path)
@@ -166,9 +169,12 @@ func importImages(o options) error {
 		if err := errors.Join(image.Write(file, imageCalled(program), filepath.Join(o.programs, program)), file.Close()); err != nil {
 			return err
 		}
+		all = append(all, path)
+	}
+	for _, path := range all {
 		said, err := exec.Command("ctr", "--address="+containerdSocket, "--namespace=k8s.io", "images", "import", path).CombinedOutput()
 		if err != nil {
-			return fmt.Errorf("importing image %s: %w: %s", program, err, said)
+			return fmt.Errorf("importing image %s: %w: %s", path, err, said)
 		}
 	}
 	return nil

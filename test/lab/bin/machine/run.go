@@ -7,14 +7,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"strconv"
 	"syscall"
 )
 
-// run starts the node and relays its connections until it ends.
+// run starts the node and relays the connections to its kubelet until it ends.
 func run(o options, args []string) error {
 	groups, err := groupsCalled("fleetscale-" + strconv.Itoa(os.Getpid()))
 	if err != nil {
@@ -25,43 +24,17 @@ func run(o options, args []string) error {
 		return err
 	}
 	defer func() { _ = swept.Close() }()
-	inside, err := newNetwork()
+	inside, err := networkOf(o.network)
 	if err != nil {
-		return fmt.Errorf("making the network of %s: %w", o.name, err)
+		return fmt.Errorf("entering the network of %s: %w", o.name, err)
 	}
-	if err := relayAll(o, inside); err != nil {
-		return err
-	}
-	return inNode(o, groups, inside, args)
-}
-
-// relayAll makes the API server reachable from inside, and the kubelet from outside.
-func relayAll(o options, inside *network) error {
-	apiServer, kubelet := loopback(o.apiServerPort), loopback(o.kubeletPort)
-	var fromInside *net.TCPListener
-	err := inside.do(func() (err error) {
-		fromInside, err = net.ListenTCP("tcp4", apiServer)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("listening for the API server in %s: %w", o.name, err)
-	}
-	fromOutside, err := net.ListenTCP("tcp4", kubelet)
+	kubelet, err := listen("tcp4", loopback(o.kubeletPort))
 	if err != nil {
 		return fmt.Errorf("listening for the kubelet of %s: %w", o.name, err)
 	}
-	go relay(fromInside, func() (*net.TCPConn, error) { return net.DialTCP("tcp4", nil, apiServer) })
-	go relay(fromOutside, func() (conn *net.TCPConn, err error) {
-		err = inside.do(func() error {
-			conn, err = net.DialTCP("tcp4", nil, kubelet)
-			return err
-		})
-		return conn, err
-	})
-	return nil
+	go relay(kubelet, func() (stream, error) { return inside.dial(loopback(o.kubeletPort)) })
+	return inNode(o, groups, inside, args)
 }
-
-func loopback(port int) *net.TCPAddr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port} }
 
 // inNode runs init in namespaces of its own, and waits for its end. The root of its cgroups is where we are when it starts, so
 // we go there and come back; init waits for that, since a group of version 2 has either processes or groups with limits.

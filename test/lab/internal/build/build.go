@@ -77,9 +77,10 @@ func Keeper() Group {
 func Nodes() Group {
 	return Group{
 		steps: []step{{
-			programs: []string{"kubelet"},
+			programs: []string{"kubelet", "kube-proxy"},
 			packages: []string{"./lab/bin/kubelet"},
 			flags:    append([]string{"-tags", "realnode"}, kubernetesFlags...),
+			links:    map[string][]string{"kubelet": {"kube-proxy"}},
 		}, {
 			programs: []string{"machine", "pause", "burn"},
 			packages: []string{"./lab/bin/machine", "./lab/bin/pause", "./lab/bin/burn"},
