@@ -68,8 +68,8 @@ build: need-go ## Build the programs into bin/
 
 # The same commit and version of Go give the same bytes: tools/dist says what they are.
 .PHONY: dist
-dist: need-go ## Make a release in bin/dist/: programs for all platforms, images, manifests, Helm charts, checksums; REGISTRY=ghcr.io/fleetscale
-	$(GO) -C tools/dist run . build -root $(CURDIR) -out $(CURDIR)/bin/dist $(if $(REGISTRY),-registry $(REGISTRY))
+dist: need-go ## Make a release in bin/dist/: programs for all platforms, images, manifests, Helm charts, checksums; REGISTRY=ghcr.io/fleetscale, HERE=1 for this machine's platform only
+	$(GO) -C tools/dist run . build -root $(CURDIR) -out $(CURDIR)/bin/dist $(if $(REGISTRY),-registry $(REGISTRY)) $(if $(HERE),-here)
 
 .PHONY: push
 push: need-go ## Push the images of bin/dist/ to the registry that they were made for, as whom docker login has logged in
@@ -125,9 +125,9 @@ test-e2e: need-go ## Run the end-to-end tests on real control planes, in their s
 	$(GO) -C test test -short -count 1 -v -timeout 20m ./e2e
 
 .PHONY: test-node
-test-node: need-go ## Run the tests that need a real node, with a kubelet: as root, where containerd is installed
+test-node: need-go ## Run the tests that need a real node, with a kubelet, and install a release on some: as root, where containerd is installed
 	$(GO) -C test run ./cmd/lab build --real-nodes
-	$(GO) -C test test -count 1 -v -timeout 10m ./node/...
+	$(GO) -C test test -count 1 -p 1 -v -timeout 30m ./node/...
 
 .PHONY: test-karmada
 test-karmada: need-go ## Run our programs on a real Karmada control plane; builds Karmada's programs, for six minutes, the first time

@@ -40,18 +40,16 @@ type cluster struct {
 	pods   *pods.Store
 }
 
-// needNode skips the test where there can be no real node, unless the packages for one were just installed.
+// needNode skips the test where there can be no real node.
 func needNode(t *testing.T) {
 	t.Helper()
-	reason := lab.RealNodesPossible()
-	if reason == "" {
-		return
+	skip, err := fixture.NoRealNode()
+	if err != nil {
+		t.Fatal(err)
 	}
-	const required = "FLEETSCALE_REAL_NODES"
-	if os.Getenv(required) == "required" {
-		t.Fatalf("%s=required, but this machine can have no real node: %s", required, reason)
+	if skip != "" {
+		t.Skip(skip)
 	}
-	t.Skipf("this machine can have no real node: %s", reason)
 }
 
 func start(t *testing.T) *cluster {

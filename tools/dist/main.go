@@ -11,7 +11,7 @@ import (
 	"os/signal"
 )
 
-const usage = "usage: dist build|manifests -root FOLDER -out FOLDER [-registry REGISTRY] | dist push -out FOLDER"
+const usage = "usage: dist build|manifests -root FOLDER -out FOLDER [-registry REGISTRY] [-here] | dist push -out FOLDER"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -34,6 +34,7 @@ func run(ctx context.Context, args []string) error {
 	case "build", "manifests":
 		fs.StringVar(&p.root, "root", "", "folder of the checkout")
 		fs.StringVar(&p.registry, "registry", p.registry, "where the images will be: REGISTRY/PROGRAM")
+		here := fs.Bool("here", false, "for this machine's processor and system only, to try it")
 		if err := fs.Parse(args[1:]); err != nil {
 			return err
 		}
@@ -42,6 +43,9 @@ func run(ctx context.Context, args []string) error {
 		}
 		if args[0] == "manifests" {
 			return buildManifests(ctx, os.Stdout, p)
+		}
+		if *here {
+			p = p.here()
 		}
 		return build(ctx, os.Stdout, p)
 	case "push":

@@ -2,6 +2,8 @@
 
 package main
 
+import "runtime"
+
 const (
 	homepage = "https://github.com/fleetscale/fleetscale"
 	// home is the registry that deploy/ names.
@@ -25,6 +27,13 @@ type plan struct {
 type platform struct{ os, arch string }
 
 func (p platform) String() string { return p.os + "_" + p.arch }
+
+// here is the part of a plan that this machine can try: programs and images for its processor, and the plugin for its system.
+func (p plan) here() plan {
+	p.imagePlatforms = []platform{{"linux", runtime.GOARCH}}
+	p.pluginPlatforms = []platform{{runtime.GOOS, runtime.GOARCH}}
+	return p
+}
 
 // release is the plan of a release of the product.
 var release = plan{

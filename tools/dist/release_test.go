@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -54,9 +53,7 @@ func TestRelease(t *testing.T) {
 func small(root, out, registry string) plan {
 	p := release
 	p.root, p.out, p.registry = root, out, registry
-	p.imagePlatforms = []platform{{"linux", runtime.GOARCH}}
-	p.pluginPlatforms = []platform{{runtime.GOOS, runtime.GOARCH}}
-	return p
+	return p.here()
 }
 
 func makeRelease(t *testing.T) made {

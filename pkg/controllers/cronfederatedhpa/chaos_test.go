@@ -199,7 +199,7 @@ func TestStorm(t *testing.T) {
 			s := newStorm(t, seed)
 			s.before, s.after = s.strikes, s.strikes
 			s.stale = func() bool { return s.one(5) }
-			s.lives(s.began.AddDate(0, 0, days(1, 14)))
+			s.lives(s.began.AddDate(0, 0, days(2, 14)))
 			s.before, s.after, s.stale = nil, nil, nil
 			s.world.lives(s.clock.Now().Add(time.Hour), s.check)
 			s.accounts()
@@ -216,7 +216,7 @@ func TestSpecEdits(t *testing.T) {
 	for seed := range uint64(days(3, 30)) {
 		begin, target := moment(t, "2026-03-07 12:00"), append(autoscalers(), deployment)[seed%3]
 		w := newWorld(t, seed, begin, target, dumbRules())
-		for w.clock.Now().Before(begin.AddDate(0, 0, days(1, 7))) {
+		for w.clock.Now().Before(begin.AddDate(0, 0, days(2, 7))) {
 			if w.random.IntN(40) == 0 && w.settled() {
 				w.editOne()
 			}
