@@ -36,8 +36,8 @@
 //	               mirror          what they hold of one kind of object, kept by watches
 //	               pods            compact records of the fleet's pods
 //	               capacity        what each could still run, and how large
-//	               workload        what they run of one workload, who scales or sizes it there, and
-//	                               how its Pods are resized, evicted and born
+//	               workload        what they run of one workload, and who scales it there
+//	               sizing          how large its Pods are, may be, and new ones become; who else sizes it
 //	               selection       which of them an autoscaler selects
 //	               history         what containers of a workload used there, kept, and saved on the hub
 //	               memberview      what the controller-manager sees of them, for the adapter

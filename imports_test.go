@@ -64,6 +64,7 @@ var rings = map[string]int{
 	"pkg/members/ratelimit":     2,
 	"pkg/members/relay":         2,
 	"pkg/members/selection":     2,
+	"pkg/members/sizing":        2,
 	"pkg/members/usage":         2,
 	"pkg/members/workload":      2,
 	"pkg/plugin":                2,
@@ -147,8 +148,10 @@ var neighbours = map[string][]string{
 	"pkg/plugin/dashboard":  {"pkg/plugin/crontab", "pkg/plugin/explain", "pkg/plugin/status"},
 	"pkg/recording":         {"pkg/guard", "pkg/replicas"},
 	"pkg/replay":            {"pkg/explanation", "pkg/recording", "pkg/replicas"},
-	"pkg/members/workload": {"pkg/members/capacity", "pkg/members/connection", "pkg/members/member", "pkg/members/mirror",
+	"pkg/members/sizing": {"pkg/members/capacity", "pkg/members/connection", "pkg/members/member", "pkg/members/mirror",
 		"pkg/members/pods"},
+	"pkg/members/workload": {"pkg/members/capacity", "pkg/members/connection", "pkg/members/member", "pkg/members/mirror",
+		"pkg/members/pods", "pkg/members/sizing"},
 }
 
 // decisions are the files in which the modes of the FederatedHPA controller decide: as pure as rings 0 and 1.

@@ -39,6 +39,15 @@ func Classify(err error) (silence *Silence, absent bool) {
 	return &Silence{Reason: reasonOf(err), Detail: detailOf(err)}, false
 }
 
+// Unanswered returns why there is no answer, where one that something is not there is none: it ought to be.
+func Unanswered(err error) *Silence {
+	silence, absent := Classify(err)
+	if absent {
+		return Silencef(ReasonBadAnswer, "%v", err)
+	}
+	return silence
+}
+
 func reasonOf(err error) Reason {
 	var status apierrors.APIStatus
 	switch {

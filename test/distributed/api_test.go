@@ -60,8 +60,6 @@ func (a api) ClockOffset() time.Duration { return 0 }
 
 func (a api) Joining() bool { return false }
 
-func (a api) Prices() registration.Prices { return registration.Prices{} }
-
 func (a api) Creation() registration.Creation {
 	return registration.Creation{Namespaces: []string{registration.AllNamespaces}}
 }
@@ -265,9 +263,6 @@ func (a api) Autoscalers(_ context.Context, _ string) workload.Autoscalers {
 	}
 	return list
 }
-
-// VPAs are not asked for.
-func (a api) VPAs(context.Context, string) workload.VPAs { return workload.VPAs{} }
 
 // listing returns what a mirror keeps.
 func (m *member) listing() []*autoscalingv2.HorizontalPodAutoscaler {

@@ -16,7 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/multidim"
 	"github.com/fleetscale/fleetscale/pkg/members/history"
-	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -111,7 +111,7 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 			return err
 		}
 	}
-	hub, err := workload.NewHub(manager.GetConfig(), manager.GetHTTPClient(), o.Hub.Timeout, o.Namespaces.Scope())
+	hub, err := sizing.NewHub(manager.GetConfig(), manager.GetHTTPClient(), o.Hub.Timeout, o.Namespaces.Scope())
 	if err != nil {
 		return err
 	}

@@ -121,13 +121,13 @@ func can(mode sizes.Mode, means sizes.Means) bool { return means.InPlace || mode
 
 // observe is what a plan has to know of a cluster. What new Pods are to be created with there is decided on the way.
 func (p *plan) observe(a *actuation, sized *sizedCluster, policy sizes.Policy) sizes.ClusterPods {
-	means := sizes.Means{Admits: a.sizing.Admits, InPlace: a.sizing.Resizes}
+	means := sizes.Means{Admits: a.can.Admits, InPlace: a.can.Resizes}
 	a.mode = policy.Mode.In(means)
 	a.memory.pods = a.memory.pods.see(a.cluster, sized.sizes, p.Now)
 	born := p.enter(a, sized)
 	running := a.running()
 	seen := sizes.ClusterPods{
-		Cluster: a.name, Means: means, Silent: a.silent() != nil || a.unclaimed != nil || !a.sizing.Known, History: p.history(a.name),
+		Cluster: a.name, Means: means, Silent: a.silent() != nil || a.unclaimed != nil || !a.can.Known, History: p.history(a.name),
 		Replicas: a.memory.wanted(len(running), p.assigned(a.name), p.Now), Budget: p.budget(a, len(running)),
 	}
 	newest := newestOf(running)
@@ -232,9 +232,9 @@ func (a *actuation) count(state sizes.ResizeState) {
 
 func (a *actuation) admits() v1alpha1.SizeAdmission {
 	switch {
-	case !a.sizing.Known:
+	case !a.can.Known:
 		return v1alpha1.AdmissionUnknown
-	case !a.sizing.Admits:
+	case !a.can.Admits:
 		return v1alpha1.AdmissionMissing
 	case a.memory.past.Ineffective():
 		return v1alpha1.AdmissionIneffective

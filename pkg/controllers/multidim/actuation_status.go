@@ -13,7 +13,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
-	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
@@ -40,7 +40,7 @@ func (p *plan) trouble(cluster string) (reason, message string) {
 		return last.reason, last.message
 	case silence != nil:
 		return string(silence.Reason), silence.Detail
-	case !a.sizing.Known:
+	case !a.can.Known:
 		return reasonSizingUnknown, "what it can do about sizes has not been found out yet"
 	case len(a.others) > 0:
 		return reasonAnotherAutoscaler, claims.InTheWay(a.others)
@@ -48,8 +48,8 @@ func (p *plan) trouble(cluster string) (reason, message string) {
 		return reasonUnshared, a.unshared
 	case a.unlabelled:
 		return reasonUnlabelled, fmt.Sprintf("new Pods cannot be told by their labels, of which there are none or more than %d", mostLabels)
-	case a.sizing.Known && a.sizing.Reason != "" && (a.mode != sizes.ModeInPlace || !a.sizing.Resizes):
-		return string(a.sizing.Reason), a.sizing.Message
+	case a.can.Known && a.can.Reason != "" && (a.mode != sizes.ModeInPlace || !a.can.Resizes):
+		return string(a.can.Reason), a.can.Message
 	case a.admission == v1alpha1.AdmissionIneffective:
 		return reasonIneffective, "new Pods are created without their size, though all is installed: no Pod is evicted until that changes; see " +
 			"whether something else writes their requests, and whether failures of the policy sizes.fleetscale.io are counted"
@@ -73,7 +73,7 @@ func (a *actuation) remember(now time.Time) {
 func (a *actuation) failed() (reason, message string) {
 	if a.giveErr != nil {
 		switch refused := refusedBy(a.giveErr); {
-		case refused != nil && refused.Why == workload.RefusedTooMany:
+		case refused != nil && refused.Why == sizing.RefusedTooMany:
 			return reasonTooManyInShop, "the namespace has sizes of as many workloads as it may: " + refused.Message
 		case refused != nil:
 			return string(refused.Why), a.giveErr.Error()
@@ -82,7 +82,7 @@ func (a *actuation) failed() (reason, message string) {
 	}
 	for _, o := range a.sent {
 		switch refused := refusedBy(o.err); {
-		case o.err == nil, refused != nil && (refused.Why == workload.RefusedGone || refused.Why == workload.RefusedBudget):
+		case o.err == nil, refused != nil && (refused.Why == sizing.RefusedGone || refused.Why == sizing.RefusedBudget):
 		case refused != nil:
 			return string(refused.Why), o.err.Error()
 		default:

@@ -28,12 +28,12 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
-	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
 // whole is a cluster that can do all that there is.
-var whole = workload.Sizing{Known: true, Serves: true, Resizes: true, Admits: true}
+var whole = sizing.Support{Known: true, Serves: true, Resizes: true, Admits: true}
 
 // acting has Pods come to their sizes.
 func acting(mode v1alpha1.UpdateMode) func(*v1alpha1.MultidimPodAutoscaler) {
@@ -51,7 +51,7 @@ func newActing(t *testing.T, mode v1alpha1.UpdateMode, change ...func(*v1alpha1.
 	w.limiters.Rates = Rates{Resizes: 120, Evictions: 10}
 	w.Sizing.ResizeDeferred, w.Sizing.ResizeTimeout = 5*time.Minute, time.Hour
 	for _, c := range w.clusters {
-		c.sizing = whole
+		c.can = whole
 		for i := range c.pods {
 			c.pods[i].cpu, c.pods[i].memory = 2000, 3*gi
 		}
@@ -80,14 +80,14 @@ func (c *member) complete(p *pods.SizedPod) {
 	}
 }
 
-func (c *member) Sizing(context.Context) workload.Sizing {
-	s := c.sizing
+func (c *member) Support(context.Context) sizing.Support {
+	s := c.can
 	s.Silence = c.silence
 	return s
 }
 
-func (c *member) PodSizes(context.Context, string) workload.PodSizes {
-	all := workload.PodSizes{Known: true, Silence: cmp.Or(c.silence, c.unread), Generation: c.version}
+func (c *member) PodSizes(context.Context, string) sizing.PodSizes {
+	all := sizing.PodSizes{Known: true, Silence: cmp.Or(c.silence, c.unread), Generation: c.version}
 	if c.lags {
 		return all
 	}
@@ -117,15 +117,15 @@ func (c *member) RemovePodSizes(_ context.Context, _ string, _ types.UID, name s
 	return c.refusals["give"]
 }
 
-func (c *member) find(ref workload.PodRef) (int, error) {
+func (c *member) find(ref sizing.PodRef) (int, error) {
 	at := slices.IndexFunc(c.pods, func(p pod) bool { return p.name == ref.Name })
 	if at < 0 || "uid-of-"+ref.Name != string(ref.UID) {
-		return 0, &workload.Refused{Why: workload.RefusedGone}
+		return 0, &sizing.Refused{Why: sizing.RefusedGone}
 	}
 	return at, nil
 }
 
-func (c *member) Resize(_ context.Context, _ string, ref workload.PodRef, containers []workload.ContainerResources) error {
+func (c *member) Resize(_ context.Context, _ string, ref sizing.PodRef, containers []sizing.ContainerResources) error {
 	at, err := c.find(ref)
 	if err == nil {
 		err = c.refusals["resize"]
@@ -146,7 +146,7 @@ func (c *member) Resize(_ context.Context, _ string, ref workload.PodRef, contai
 }
 
 // Evict has another Pod take the place, as a ReplicaSet would, with the size of new ones.
-func (c *member) Evict(_ context.Context, _ string, ref workload.PodRef) error {
+func (c *member) Evict(_ context.Context, _ string, ref sizing.PodRef) error {
 	at, err := c.find(ref)
 	if err == nil {
 		err = c.refusals["evict"]
@@ -325,7 +325,7 @@ func TestAdmissionIneffective(t *testing.T) {
 	if !slices.ContainsFunc(w.told(), func(e string) bool { return strings.Contains(e, "AdmissionIneffective") }) {
 		t.Error("nobody is told of it")
 	}
-	east.sizing.Policies = "another" // and it has an effect
+	east.can.Policies = "another" // and it has an effect
 	east.bare = false
 	w.pass(3)
 	same(t, "admission, once the policy is another", v1alpha1.AdmissionInstalled, w.object().Status.Clusters[0].Admission)
@@ -335,13 +335,13 @@ func TestAdmissionIneffective(t *testing.T) {
 
 // What a cluster cannot do is not tried there, and said.
 func TestWhatAClusterCannotDo(t *testing.T) {
-	missing := workload.Sizing{Known: true, Serves: true, Resizes: true, Reason: workload.SizingNoPolicy, Message: "it has no policy"}
-	old := workload.Sizing{Known: true, Reason: workload.SizingNoResize, Message: "it does not serve pods/resize"}
+	missing := sizing.Support{Known: true, Serves: true, Resizes: true, Reason: sizing.NoPolicy, Message: "it has no policy"}
+	old := sizing.Support{Known: true, Reason: sizing.NoResize, Message: "it does not serve pods/resize"}
 	const lacking, unknown = v1alpha1.AdmissionMissing, v1alpha1.AdmissionUnknown
 	resizes := []string{"resize"}
 	for name, tc := range map[string]struct {
 		mode      v1alpha1.UpdateMode
-		sizing    workload.Sizing
+		sizing    sizing.Support
 		stubborn  bool
 		want      []string // of what is done
 		condition string
@@ -353,12 +353,12 @@ func TestWhatAClusterCannotDo(t *testing.T) {
 		"no policy: no new Pod is sized":   {v1alpha1.UpdateModeInitial, missing, false, nil, "False PolicyMissing", lacking},
 		"an old cluster":                   {v1alpha1.UpdateModeAuto, old, false, nil, "False ResizeNotServed", lacking},
 		"an old cluster, and no choice":    {v1alpha1.UpdateModeInPlace, old, false, nil, "False ResizeNotServed", lacking},
-		"nothing is known":                 {v1alpha1.UpdateModeAuto, workload.Sizing{}, false, nil, "False SizingUnknown", unknown},
+		"nothing is known":                 {v1alpha1.UpdateModeAuto, sizing.Support{}, false, nil, "False SizingUnknown", unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newActing(t, tc.mode)
 			for _, c := range w.clusters {
-				c.sizing, c.stubborn = tc.sizing, tc.stubborn
+				c.can, c.stubborn = tc.sizing, tc.stubborn
 			}
 			w.pass(40)
 			done := w.did()
@@ -503,21 +503,21 @@ func TestWhatWasWrittenGoes(t *testing.T) {
 
 // What a cluster refuses is said, and not retried all the time.
 func TestRefusals(t *testing.T) {
-	refused := func(why workload.Refusal) error {
-		return fmt.Errorf("doing it: %w", &workload.Refused{Why: why, Message: "no"})
+	refused := func(why sizing.Refusal) error {
+		return fmt.Errorf("doing it: %w", &sizing.Refused{Why: why, Message: "no"})
 	}
 	for name, tc := range map[string]struct {
 		of       string
-		why      workload.Refusal
+		why      sizing.Refusal
 		stubborn bool
 		most     int // tries in half an hour, of a Pod
 		reason   string
 	}{
-		"no right to write sizes":  {"give", workload.RefusedRight, false, 0, "Forbidden"},
-		"too many in a namespace":  {"give", workload.RefusedTooMany, false, 0, "TooManyInNamespace"},
-		"no right to resize":       {"resize", workload.RefusedRight, false, 30, "Forbidden"},
-		"a quota":                  {"resize", workload.RefusedQuota, false, 6, ""},
-		"a budget for disruptions": {"evict", workload.RefusedBudget, true, 6, ""},
+		"no right to write sizes":  {"give", sizing.RefusedRight, false, 0, "Forbidden"},
+		"too many in a namespace":  {"give", sizing.RefusedTooMany, false, 0, "TooManyInNamespace"},
+		"no right to resize":       {"resize", sizing.RefusedRight, false, 30, "Forbidden"},
+		"a quota":                  {"resize", sizing.RefusedQuota, false, 6, ""},
+		"a budget for disruptions": {"evict", sizing.RefusedBudget, true, 6, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newActing(t, v1alpha1.UpdateModeInPlaceOrRecreate)
@@ -656,18 +656,18 @@ func TestRates(t *testing.T) {
 func TestObservedMoves(t *testing.T) {
 	for name, tc := range map[string]struct {
 		mode v1alpha1.UpdateMode
-		can  workload.Sizing
+		can  sizing.Support
 		want string
 	}{
 		"resizes":   {v1alpha1.UpdateModeInPlaceOrRecreate, whole, "now, 4 would be resized in place, and 0 evicted"},
 		"evictions": {v1alpha1.UpdateModeRecreate, whole, "now, 0 would be resized in place, and 1 evicted"},
 		"neither, where new Pods could not be given their size": {v1alpha1.UpdateModeRecreate,
-			workload.Sizing{Known: true, Serves: true, Resizes: true}, "now, 0 would be resized in place, and 0 evicted"},
+			sizing.Support{Known: true, Serves: true, Resizes: true}, "now, 0 would be resized in place, and 0 evicted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newActing(t, tc.mode, func(m *v1alpha1.MultidimPodAutoscaler) { m.Spec.Mode = v1alpha1.ModeObserve })
 			for _, c := range w.clusters {
-				c.sizing = tc.can
+				c.can = tc.can
 			}
 			w.pass(40)
 			w.didNothing(t, "observing")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -37,6 +38,8 @@ type ready struct {
 	*member
 	m *many
 }
+
+func (r ready) Sizer() sizing.Sizer { return r }
 
 func (r ready) SizedPods(context.Context, string, labels.Selector) pods.SizedListing {
 	return r.m.listings[r.name]

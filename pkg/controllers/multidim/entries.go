@@ -23,7 +23,7 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 		return containersIn(stands)
 	}
 	others := stands != nil && !maps.Equal(stands.MatchLabels, match) // it was written for another workload
-	able := a.sizing.Admits && a.mode != sizes.ModeOff
+	able := a.can.Admits && a.mode != sizes.ModeOff
 	may := p.mayGive() && a.free()
 	switch {
 	case may && able:
@@ -31,7 +31,7 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 			stands = nil
 		}
 		return p.write(a, sized, stands, match)
-	case others, p.yields, a.sizing.Known && !able:
+	case others, p.yields, a.can.Known && !able:
 		a.removes = stands != nil
 	default:
 		return containersIn(stands)
@@ -44,7 +44,7 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 
 // free reports whether it is known that nobody else scales or sizes the workload in the cluster, and what its Pods use.
 func (a *actuation) free() bool {
-	return a.sizing.Known && a.shares && len(a.others) == 0 && a.unclaimed == nil && a.silent() == nil
+	return a.can.Known && a.shares && len(a.others) == 0 && a.unclaimed == nil && a.silent() == nil
 }
 
 // write decides what is to stand in a cluster for new Pods.
@@ -67,8 +67,8 @@ func (p *plan) write(a *actuation, sized *sizedCluster, stands *fleetscalev1alph
 // template.
 func (p *plan) standing(a *actuation, born []sizes.NewContainer, revision string) sizes.Admission {
 	version, stands := "", a.entries.Find(p.Object.Name)
-	if len(born) > 0 && a.sets == nil && stands != nil && a.sizing.Admits {
-		version = fmt.Sprint(born, stands.MatchLabels, revision, a.sizing.Policies)
+	if len(born) > 0 && a.sets == nil && stands != nil && a.can.Admits {
+		version = fmt.Sprint(born, stands.MatchLabels, revision, a.can.Policies)
 	}
 	if version != a.memory.version {
 		a.memory.version, a.memory.written = version, p.Now

@@ -23,7 +23,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
-	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -139,7 +139,7 @@ func TestForbiddenInOneCluster(t *testing.T) {
 			for _, c := range w.clusters {
 				c.stubborn = what == "evict"
 			}
-			w.clusters["east"].refusals = map[string]error{what: &workload.Refused{Why: workload.RefusedRight, Right: right, Message: "no"}}
+			w.clusters["east"].refusals = map[string]error{what: &sizing.Refused{Why: sizing.RefusedRight, Right: right, Message: "no"}}
 			done := map[string]int{}
 			for range 40 {
 				w.pass(1)

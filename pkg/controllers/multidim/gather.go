@@ -20,6 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
@@ -80,9 +81,9 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 			continue // nobody waits for it
 		}
 		if c.Selected {
-			in.clusters = append(in.clusters, cluster{Cluster: c.Member, name: c.Facts.Name})
+			in.clusters = append(in.clusters, clusterOf(c.Member))
 		} else if controllerutil.ContainsFinalizer(in.Object, v1alpha1.PodSizesFinalizer) {
-			in.elsewhere = append(in.elsewhere, cluster{Cluster: c.Member, name: c.Facts.Name})
+			in.elsewhere = append(in.elsewhere, clusterOf(c.Member))
 		}
 	}
 	workload.Each(ctx, r.Fleet.Timeout, in.elsewhere, func(ctx context.Context, c *cluster) {
@@ -161,8 +162,8 @@ func unseen(known bool, why *fleet.Silence) *fleet.Silence {
 
 // readEntries reads what the cluster can do about sizes, and what new Pods are created with there: nothing, if it does not serve that.
 func (c *cluster) readEntries(ctx context.Context, namespace string) {
-	if c.sizing = c.Sizing(ctx); c.sizing.Known && !c.sizing.Serves {
-		c.entries = workload.PodSizes{Known: true}
+	if c.can = c.Support(ctx); c.can.Known && !c.can.Serves {
+		c.entries = sizing.PodSizes{Known: true}
 		return
 	}
 	c.entries = c.PodSizes(ctx, namespace)

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -73,7 +74,7 @@ func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.MultidimPodA
 		if c.Joining() && !named[c.Facts().Name] {
 			continue // nothing was ever written there
 		}
-		sites = append(sites, &actuation{cluster: &cluster{Cluster: c, name: c.Facts().Name}})
+		sites = append(sites, &actuation{cluster: new(clusterOf(c))})
 	}
 	workload.Each(ctx, r.Fleet.Timeout, sites, func(ctx context.Context, a **actuation) { (*a).giveErr = (*a).leave(ctx, object, lately) })
 	for _, a := range sites {
@@ -103,11 +104,11 @@ func (a *actuation) leave(ctx context.Context, object *v1alpha1.MultidimPodAutos
 		return a.entries.Silence
 	case !a.entries.Known:
 		return errUnseen
-	case a.entries.Find(object.Name) == nil && (!lately || a.sizing.Known && !a.sizing.Serves):
+	case a.entries.Find(object.Name) == nil && (!lately || a.can.Known && !a.can.Serves):
 		return nil
 	}
 	err := a.RemovePodSizes(ctx, object.Namespace, object.UID, object.Name)
-	if refused := refusedBy(err); refused != nil && refused.Why == workload.RefusedTaken {
+	if refused := refusedBy(err); refused != nil && refused.Why == sizing.RefusedTaken {
 		return nil // somebody else has written it since, and keeps it
 	}
 	return err

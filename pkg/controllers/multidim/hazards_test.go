@@ -20,7 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
-	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -66,7 +66,7 @@ func TestNothingStandsForNewPods(t *testing.T) {
 	t.Run("new Pods could be sized, and running ones cannot", func(t *testing.T) {
 		w := newActing(t, v1alpha1.UpdateModeAuto)
 		for _, c := range w.clusters {
-			c.sizing.Resizes = false
+			c.can.Resizes = false
 		}
 		w.pass(3)
 		w.didNothing(t, "Auto is Off there")
@@ -404,7 +404,7 @@ func TestPolicyGoes(t *testing.T) {
 	w := newActing(t, v1alpha1.UpdateModeInitial)
 	w.pass(2)
 	w.did()
-	w.clusters["east"].sizing.Admits = false
+	w.clusters["east"].can.Admits = false
 	w.pass(3)
 	same(t, "done", []string{"east: remove web"}, w.did())
 }
@@ -455,7 +455,7 @@ func TestChanges(t *testing.T) {
 	pod := &sizes.Running{Containers: []sizes.RunningContainer{{Name: "app", Resources: is(100, mi)}, {Name: "log", Resources: is(5, mi)}}}
 	to := []sizes.Resources{is(100, 2*mi), is(5, mi)}
 	nothing := pods.Resources{MilliCPU: pods.None, Memory: pods.None}
-	same(t, "changes", []workload.ContainerResources{{Name: "app", Requests: pods.Resources{MilliCPU: pods.None, Memory: 2 * mi},
+	same(t, "changes", []sizing.ContainerResources{{Name: "app", Requests: pods.Resources{MilliCPU: pods.None, Memory: 2 * mi},
 		Limits: nothing}},
 		changesOf(sizes.Move{Pod: pod, Resize: sizes.Resize{Containers: to}}))
 }
@@ -464,7 +464,7 @@ func TestChanges(t *testing.T) {
 func TestNodeTooSmall(t *testing.T) {
 	w := newActing(t, v1alpha1.UpdateModeInPlaceOrRecreate)
 	delete(w.clusters, "west")
-	w.clusters["east"].refusals = map[string]error{"resize": &workload.Refused{Why: workload.RefusedNode, Message: "no"}}
+	w.clusters["east"].refusals = map[string]error{"resize": &sizing.Refused{Why: sizing.RefusedNode, Message: "no"}}
 	w.pass(20)
 	if done := w.did(); counted(done, "evict web-0") != 1 || counted(done, "resize web-0") == 0 {
 		t.Errorf("%v was done, want an eviction after a refusal", done)
@@ -473,10 +473,10 @@ func TestNodeTooSmall(t *testing.T) {
 
 // What somebody else keeps is not waited for, and what may not be removed is.
 func TestRemovalIsRefused(t *testing.T) {
-	for why, want := range map[workload.Refusal]bool{workload.RefusedTaken: false, workload.RefusedRight: true} {
+	for why, want := range map[sizing.Refusal]bool{sizing.RefusedTaken: false, sizing.RefusedRight: true} {
 		w := newActing(t, v1alpha1.UpdateModeInitial)
 		w.pass(2)
-		w.clusters["east"].refusals = map[string]error{"give": &workload.Refused{Why: why, Message: "no"}}
+		w.clusters["east"].refusals = map[string]error{"give": &sizing.Refused{Why: why, Message: "no"}}
 		if err := w.hub.Delete(t.Context(), w.object()); err != nil {
 			t.Fatal(err)
 		}
@@ -491,7 +491,7 @@ func TestRemovalIsRefused(t *testing.T) {
 func TestOneRequestWithoutTheRight(t *testing.T) {
 	w := newActing(t, v1alpha1.UpdateModeInPlace)
 	delete(w.clusters, "west")
-	w.clusters["east"].refusals = map[string]error{"resize": &workload.Refused{Why: workload.RefusedRight, Message: "no"}}
+	w.clusters["east"].refusals = map[string]error{"resize": &sizing.Refused{Why: sizing.RefusedRight, Message: "no"}}
 	most := 0
 	for range 20 {
 		w.pass(1)

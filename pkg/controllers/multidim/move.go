@@ -9,6 +9,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
@@ -24,15 +25,15 @@ func (r *Reconciler) move(ctx context.Context, p *plan) {
 			err := a.do(ctx, p.Object.Namespace, move)
 			a.note(move, err, p)
 			klog.FromContext(ctx).V(2).Info("Changed a Pod", "cluster", a.name, "pod", move.Pod.Name, "way", move.Way, "err", err)
-			if refused := refusedBy(err); err != nil && refused == nil || refused != nil && refused.Why == workload.RefusedRight {
+			if refused := refusedBy(err); err != nil && refused == nil || refused != nil && refused.Why == sizing.RefusedRight {
 				return // which will happen to all others, too
 			}
 		}
 	})
 }
 
-func refusedBy(err error) *workload.Refused {
-	var refused *workload.Refused
+func refusedBy(err error) *sizing.Refused {
+	var refused *sizing.Refused
 	if errors.As(err, &refused) {
 		return refused
 	}
@@ -40,10 +41,10 @@ func refusedBy(err error) *workload.Refused {
 }
 
 func (a *actuation) do(ctx context.Context, namespace string, move sizes.Move) error {
-	var ref workload.PodRef
+	var ref sizing.PodRef
 	for i := range a.pods.Pods {
 		if p := &a.pods.Pods[i]; string(p.UID) == move.Pod.UID {
-			ref = workload.PodRef{Name: p.Name, UID: p.UID}
+			ref = sizing.PodRef{Name: p.Name, UID: p.UID}
 		}
 	}
 	if move.Way == sizes.WayEvict {
@@ -53,10 +54,10 @@ func (a *actuation) do(ctx context.Context, namespace string, move sizes.Move) e
 }
 
 // changesOf is what a resize changes.
-func changesOf(move sizes.Move) (all []workload.ContainerResources) {
+func changesOf(move sizes.Move) (all []sizing.ContainerResources) {
 	for i, to := range move.Resize.Containers {
 		is := &move.Pod.Containers[i]
-		c := workload.ContainerResources{Name: is.Name, Requests: changed(is.Requests, to.Requests), Limits: changed(is.Limits, to.Limits)}
+		c := sizing.ContainerResources{Name: is.Name, Requests: changed(is.Requests, to.Requests), Limits: changed(is.Limits, to.Limits)}
 		if nothing := (pods.Resources{MilliCPU: pods.None, Memory: pods.None}); c.Requests != nothing || c.Limits != nothing {
 			all = append(all, c)
 		}
@@ -83,8 +84,8 @@ func (a *actuation) note(move sizes.Move, err error, p *plan) {
 		if move.Way == sizes.WayEvict {
 			a.memory.evictions = append(a.memory.evictions, p.Now)
 		}
-	case refused == nil, refused.Why == workload.RefusedGone, refused.Why == workload.RefusedRight && move.Way != sizes.WayEvict:
-	case refused.Why == workload.RefusedNode && move.Way != sizes.WayEvict:
+	case refused == nil, refused.Why == sizing.RefusedGone, refused.Why == sizing.RefusedRight && move.Way != sizes.WayEvict:
+	case refused.Why == sizing.RefusedNode && move.Way != sizes.WayEvict:
 		a.memory.past.TooLarge(move)
 	default:
 		a.memory.past.Refused(move, p.Now)

@@ -27,7 +27,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
-	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
@@ -84,7 +84,7 @@ type Uses interface {
 
 // VPAs reads the VerticalPodAutoscalers of a namespace, nearly always without asking for them.
 type VPAs interface {
-	VPAs(ctx context.Context, namespace string) workload.VPAs
+	VPAs(ctx context.Context, namespace string) sizing.VPAs
 }
 
 // Reconciler reconciles MultidimPodAutoscalers.

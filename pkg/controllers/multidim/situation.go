@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
@@ -68,6 +69,7 @@ type template struct {
 // cluster is what is known of one cluster.
 type cluster struct {
 	workload.Cluster
+	sizing.Sizer
 	name   string
 	others []claims.Claim // on the workload, there
 	vpas   []*vpa.VerticalPodAutoscaler
@@ -79,8 +81,8 @@ type cluster struct {
 
 	// What follows is read only if Pods are to be given their sizes.
 
-	sizing  workload.Sizing
-	entries workload.PodSizes
+	can     sizing.Support
+	entries sizing.PodSizes
 	// unclaimed is why it was never seen who else has the workload there; nil: it was.
 	unclaimed *fleet.Silence
 	// shares: it runs the workload that the template is of. unshared is why not, if that is a fault.
@@ -90,6 +92,10 @@ type cluster struct {
 	rates Rates
 	// past is what is remembered of its Pods; nil: nothing.
 	past *sizes.Past
+}
+
+func clusterOf(c workload.Cluster) cluster {
+	return cluster{Cluster: c, Sizer: c.Sizer(), name: c.Facts().Name}
 }
 
 // silent is why it is not known what the cluster's Pods use, or which there are; nil: it is.

@@ -42,6 +42,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -93,7 +94,7 @@ type member struct {
 	learned []unstructured.Unstructured // of the vpas
 	asked   int                         // for the workload
 
-	sizing   workload.Sizing
+	can      sizing.Support
 	entries  map[string]fleetscalev1alpha1.SizedWorkload // what new Pods are created with
 	version  int64                                       // of these
 	changes  []string                                    // what was written there, and done to Pods
@@ -266,8 +267,8 @@ func (w *world) Uses(_ context.Context, q hubmetrics.Question) ([]hubmetrics.Clu
 }
 
 // VPAs implements [VPAs].
-func (w *world) VPAs(context.Context, string) workload.VPAs {
-	return workload.VPAs{Known: true, Objects: w.vpas}
+func (w *world) VPAs(context.Context, string) sizing.VPAs {
+	return sizing.VPAs{Known: true, Objects: w.vpas}
 }
 
 // Settled implements [workload.Fleet].
@@ -288,6 +289,7 @@ func (c *member) Silence() *fleet.Silence     { return c.silence }
 func (c *member) Prices() registration.Prices { return c.prices }
 func (c *member) ClockOffset() time.Duration  { return c.ahead }
 func (c *member) Joining() bool               { return c.joining }
+func (c *member) Sizer() sizing.Sizer         { return c }
 func (c *member) LimitRanges(context.Context, string) capacity.LimitRanges {
 	return c.limits
 }
@@ -303,11 +305,11 @@ func (c *member) Autoscalers(context.Context, string) workload.Autoscalers {
 	}
 	return workload.Autoscalers{Known: true, Objects: c.hpas}
 }
-func (c *member) VPAs(context.Context, string) workload.VPAs {
+func (c *member) VPAs(context.Context, string) sizing.VPAs {
 	if c.hidden != nil {
-		return workload.VPAs{Silence: c.hidden}
+		return sizing.VPAs{Silence: c.hidden}
 	}
-	return workload.VPAs{Known: true, Objects: c.vpas}
+	return sizing.VPAs{Known: true, Objects: c.vpas}
 }
 
 func (c *member) VPACheckpoints(context.Context, string) ([]unstructured.Unstructured, error) {

@@ -4,7 +4,6 @@ package member
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -161,8 +160,9 @@ func askFor[T any](ctx context.Context, c *connection.Connection, reading *conne
 	case code != http.StatusOK:
 		return told, fmt.Errorf("%d to GET %s", code, path)
 	}
-	return connection.Decode(ctx, reading, body, connection.TypeOf(&told).JSON, func(body []byte) (told T, err error) {
-		err = json.Unmarshal(body, &told)
+	read, err := connection.DecodeJSON(ctx, reading, body, new(T))
+	if err != nil {
 		return told, err
-	})
+	}
+	return *read, nil
 }

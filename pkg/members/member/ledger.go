@@ -109,7 +109,7 @@ func (r *Registry) Record(ctx context.Context) error {
 		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 			err = nil // somebody else wrote it: what was written is about to be read
 		}
-		silence := silenceOf(err)
+		silence := fleet.Unanswered(err)
 		if silence != nil && (trouble == nil || trouble.Reason != silence.Reason) && ctx.Err() == nil {
 			klog.FromContext(ctx).Info("Could not record which registrations are established",
 				"configMap", klog.KRef(r.options.Namespace, IdentitiesName), "reason", silence.Reason, "message", silence.Detail)
@@ -122,14 +122,6 @@ func (r *Registry) Record(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func silenceOf(err error) *fleet.Silence {
-	silence, absent := fleet.Classify(err)
-	if absent {
-		return fleet.Silencef(fleet.ReasonBadAnswer, "%v", err)
-	}
-	return silence
 }
 
 // awaitUnsaved returns when there may be something to record.

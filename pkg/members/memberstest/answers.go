@@ -5,6 +5,7 @@ package memberstest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/wire"
 )
 
@@ -63,4 +65,16 @@ func Envelope(unknown runtime.Unknown) []byte {
 		panic(err) // it was made by a test
 	}
 	return append([]byte(wire.Magic), body...)
+}
+
+// Told is an error in some words: none, silence with its reason, or what the cluster says.
+func Told(err error) string {
+	var silence *fleet.Silence
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &silence):
+		return "silence: " + string(silence.Reason)
+	}
+	return err.Error()
 }

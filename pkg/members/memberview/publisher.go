@@ -97,11 +97,7 @@ func silenceOf(err error) *fleet.Silence {
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return nil // somebody else wrote it: what was written is about to be read
 	}
-	silence, absent := fleet.Classify(err)
-	if absent {
-		return fleet.Silencef(fleet.ReasonBadAnswer, "%v", err)
-	}
-	return silence
+	return fleet.Unanswered(err)
 }
 
 // publish writes what the ConfigMap lacks, once the clusters and what is stored of them are known.

@@ -22,6 +22,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 const (
@@ -45,7 +46,7 @@ type asker[O runtime.Object, T Object] struct {
 
 // listing is a list that is being read. Its lock is for the end: the reflector does not wait for who reads then.
 type listing[T Object] struct {
-	length Length
+	length length
 
 	mu    sync.Mutex
 	held  *holding[T] // by its pages so far; nil: nothing
@@ -163,7 +164,7 @@ func (a asker[O, T]) page(ctx context.Context, o *metav1.ListOptions) (runtime.O
 		return nil, err
 	}
 	body, _ := result.Raw() // it was read without an error
-	if err := a.list.length.Add(o.Continue, kept.Continue, meta.LenList(list), len(body)); err != nil {
+	if err := a.list.length.add(o.Continue, kept.Continue, meta.LenList(list), len(body)); err != nil {
 		return nil, a.member.Reading().Endless(err)
 	}
 	if err := a.list.add(kept.Items[0].(*page[T]).objects); err != nil {
@@ -219,11 +220,7 @@ func (w *followed) Stop() {
 }
 
 func (a asker[O, T]) request(client rest.Interface, o *metav1.ListOptions) *rest.Request {
-	path := []string{"apis", a.o.Resource.Group, a.o.Resource.Version}
-	if a.o.Resource.Group == "" {
-		path = []string{"api", a.o.Resource.Version}
-	}
-	return client.Get().AbsPath(path...).NamespaceIfScoped(a.namespace, a.namespace != "").Resource(a.o.Resource.Resource).
+	return connection.At(client.Get(), a.o.Resource, a.namespace).
 		SpecificallyVersionedParams(o, scheme.ParameterCodec, schema.GroupVersion{Version: "v1"}).
 		SetHeader("Accept", accept).MaxRetries(0) // the reflector waits between attempts
 }

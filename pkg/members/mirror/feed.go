@@ -133,10 +133,7 @@ func (f *feed[O, T]) rightUntil(now time.Time) time.Time {
 
 // failed notes why an attempt failed.
 func (f *feed[O, T]) failed(ctx context.Context, err error) {
-	silence, absent := fleet.Classify(err)
-	if absent {
-		silence = &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: err.Error()}
-	}
+	silence := fleet.Unanswered(err)
 	f.mu.Lock()
 	news := f.failure == nil || f.failure.Reason != silence.Reason
 	f.failure, f.lacking = silence, false

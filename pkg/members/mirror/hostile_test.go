@@ -54,9 +54,9 @@ func TestLength(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			var l Length
+			var l length
 			for i, p := range tc.pages {
-				err := l.Add(p.from, p.next, p.objects, p.bytes)
+				err := l.add(p.from, p.next, p.objects, p.bytes)
 				if last := i == len(tc.pages)-1; err != nil && !last || last && !errors.Is(err, tc.want) {
 					t.Fatalf("page %d: error %v, want %v of the last", i, err, tc.want)
 				}

@@ -21,17 +21,17 @@ var (
 	errRepeats error = &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: "a page of the list continues where it began"}
 )
 
-// Length is how much of a list was read. A member can say that there is more for
+// length is how much of a list was read. A member can say that there is more for
 // ever.
-type Length struct {
+type length struct {
 	pages, objects, bytes int
 }
 
-// Add counts a page that was read from one place of the list to the next; from is
+// add counts a page that was read from one place of the list to the next; from is
 // empty for the first page. After an error the list is not to be gone on with.
-func (l *Length) Add(from, next string, objects, bytes int) error {
+func (l *length) add(from, next string, objects, bytes int) error {
 	if from == "" {
-		*l = Length{}
+		*l = length{}
 	}
 	l.pages++
 	l.objects += objects

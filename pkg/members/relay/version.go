@@ -4,7 +4,6 @@ package relay
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -75,9 +74,7 @@ func (l *line[T]) read(ctx context.Context, into any, kind *string, want string,
 		return r.AbsPath(append([]string{"apis"}, path...)...).SetHeader("Accept", "application/json")
 	}
 	return l.get(ctx, prepare, func(body []byte) error {
-		_, err := connection.Decode(ctx, l.source.Reading(), body, connection.TypeOf(into).JSON, func(body []byte) (any, error) {
-			return nil, json.Unmarshal(body, into)
-		})
+		_, err := connection.DecodeJSON(ctx, l.source.Reading(), body, into)
 		switch {
 		case err != nil:
 			return badAnswer(err)

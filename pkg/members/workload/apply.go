@@ -22,6 +22,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // Apply implements [Cluster].
@@ -160,9 +161,9 @@ func (c memberCluster) stored(ctx context.Context, hpa *autoscalingv2.Horizontal
 
 // autoscalerIn returns the answer to a request.
 func (c memberCluster) autoscalerIn(ctx context.Context, request *rest.Request) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-	answer, err := answerTo(ctx, request)
+	answer, err := connection.Answer(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	return decode(ctx, c, answer, &autoscalingv2.HorizontalPodAutoscaler{}, autoscalerKind)
+	return connection.DecodeKind(ctx, c.Reading(), answer, &autoscalingv2.HorizontalPodAutoscaler{}, autoscalerKind)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 const (
@@ -43,18 +44,6 @@ func storedAs(version, uid string) string {
 		"resourceVersion":"5","labels":{"fleetscale.io/managed-by":"7"},"managedFields":[{"manager":"m"}]},
 		"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"minReplicas":2,"maxReplicas":9},
 		"status":{"currentReplicas":3,"desiredReplicas":4}}`
-}
-
-// told is an error in some words: none, silence with its reason, or what the cluster says.
-func told(err error) string {
-	var silence *fleet.Silence
-	switch {
-	case err == nil:
-		return ""
-	case errors.As(err, &silence):
-		return "silence: " + string(silence.Reason)
-	}
-	return err.Error()
 }
 
 // owner is the FederatedHPA that the autoscaler is for.
@@ -94,13 +83,14 @@ func TestApply(t *testing.T) {
 		"in an old one": {[]string{"v1", "v2beta2"}, true, 200, storedAs("v2beta2", "u"), []string{read("v2beta2"), change("v2beta2", "")}, ""},
 		"made in an old one": {[]string{"v1", "v2beta2"}, false, 201, storedAs("v2beta2", "u"),
 			[]string{read("v2beta2"), creation("v2beta2", "")}, ""},
-		"invalid there":     {[]string{"v2"}, true, 422, status(422, "Invalid", ""), changes, said + "Invalid"},
-		"made by somebody":  {[]string{"v2"}, false, 409, status(409, "AlreadyExists", ""), makes, said + "AlreadyExists"},
-		"always changed":    {[]string{"v2"}, true, 409, status(409, "Conflict", ""), slices.Repeat(changes, 5), said + "Conflict"},
-		"forbidden":         {[]string{"v2"}, true, 403, status(403, "Forbidden", ""), changes, said + "Forbidden"},
-		"forbidden to make": {[]string{"v2"}, false, 403, status(403, "Forbidden", ""), makes, said + "Forbidden"},
-		"no namespace":      {[]string{"v2"}, false, 404, status(404, "NotFound", ""), makes, said + "NotFound"},
-		"no tolerance": {[]string{"v2"}, true, 500, statusSaying(500, "", undeclared, ""), append(slices.Clone(changes), change("v2", "")),
+		"invalid there":     {[]string{"v2"}, true, 422, memberstest.Status(422, "Invalid", ""), changes, said + "Invalid"},
+		"made by somebody":  {[]string{"v2"}, false, 409, memberstest.Status(409, "AlreadyExists", ""), makes, said + "AlreadyExists"},
+		"always changed":    {[]string{"v2"}, true, 409, memberstest.Status(409, "Conflict", ""), slices.Repeat(changes, 5), said + "Conflict"},
+		"forbidden":         {[]string{"v2"}, true, 403, memberstest.Status(403, "Forbidden", ""), changes, said + "Forbidden"},
+		"forbidden to make": {[]string{"v2"}, false, 403, memberstest.Status(403, "Forbidden", ""), makes, said + "Forbidden"},
+		"no namespace":      {[]string{"v2"}, false, 404, memberstest.Status(404, "NotFound", ""), makes, said + "NotFound"},
+		"no tolerance": {[]string{"v2"}, true, 500, memberstest.StatusSaying(500, "", undeclared, ""),
+			append(slices.Clone(changes), change("v2", "")),
 			`applying HorizontalPodAutoscaler "web": ` + undeclared},
 		"another kind":      {[]string{"v2"}, true, 200, `{"kind":"Deployment"}`, changes, "silence: BadAnswer"},
 		"no JSON":           {[]string{"v2"}, false, 200, `<html>`, makes, "silence: BadAnswer"},
@@ -112,15 +102,15 @@ func TestApply(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, tc.versions...)
 			for _, version := range []string{"v2", "v2beta2"} {
-				s.says("PATCH "+path(version)+"/web", tc.code, tc.body)
-				s.says("POST "+path(version), tc.code, tc.body)
+				s.Says("PATCH "+path(version)+"/web", tc.code, tc.body)
+				s.Says("POST "+path(version), tc.code, tc.body)
 				if tc.there {
-					s.says(read(version), 200, storedAs(version, "u"))
+					s.Says(read(version), 200, storedAs(version, "u"))
 				}
 			}
 			stored, err := s.join(t).Apply(t.Context(), owner, autoscaler())
-			same(t, "error", tc.err, told(err))
-			same(t, "requests", tc.requests, s.heard())
+			same(t, "error", tc.err, memberstest.Told(err))
+			same(t, "requests", tc.requests, s.Heard())
 			if tc.err != "" {
 				if stored != nil {
 					t.Errorf("returned %v with an error", stored)
@@ -148,13 +138,13 @@ func TestApplyToWhatChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			s.says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
-			s.then("GET "+v2Path+"/web", 200, tc.then)
-			s.says("PATCH "+v2Path+"/web", 409, status(409, "Conflict", ""))
-			s.then("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
+			s.Says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
+			s.Then("GET "+v2Path+"/web", 200, tc.then)
+			s.Says("PATCH "+v2Path+"/web", 409, memberstest.Status(409, "Conflict", ""))
+			s.Then("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
 			_, err := s.join(t).Apply(t.Context(), owner, autoscaler())
-			same(t, "error", tc.err, told(err))
-			requests := s.heard()
+			same(t, "error", tc.err, memberstest.Told(err))
+			requests := s.Heard()
 			if tc.err == "" && (len(requests) != 4 || !strings.Contains(requests[3], `"resourceVersion":"6"`)) ||
 				tc.err != "" && len(requests) != 3 {
 				t.Errorf("requests = %q", requests)
@@ -169,11 +159,11 @@ func TestApplyToWhatWasMade(t *testing.T) {
 	made := strings.Replace(storedAs("v2", "u"), `"managedFields":[{"manager":"m"}]`, `"managedFields":[{"manager":"fleetscale-federatedhpa",`+
 		`"operation":"Update","apiVersion":"autoscaling/v2","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:maxReplicas":{}}}}]`, 1)
 	s := newServer(t, "v2")
-	s.says("GET "+v2Path+"/web", 200, made)
-	s.says("PATCH "+v2Path+"/web", 200, strings.Replace(storedAs("v2", "u"), `"resourceVersion":"5"`, `"resourceVersion":"6"`, 1))
+	s.Says("GET "+v2Path+"/web", 200, made)
+	s.Says("PATCH "+v2Path+"/web", 200, strings.Replace(storedAs("v2", "u"), `"resourceVersion":"5"`, `"resourceVersion":"6"`, 1))
 	_, err := s.join(t).Apply(t.Context(), owner, autoscaler())
-	same(t, "error", "", told(err))
-	requests := s.heard()
+	same(t, "error", "", memberstest.Told(err))
+	requests := s.Heard()
 	if len(requests) != 3 {
 		t.Fatalf("requests = %q", requests)
 	}
@@ -190,10 +180,10 @@ func TestApplyToWhatWasMade(t *testing.T) {
 func TestApplyKeepsTheStatus(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
-	s.says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
-	s.says("PATCH "+v2Path+"/web", 403, status(403, "Forbidden", ""))
+	s.Says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
+	s.Says("PATCH "+v2Path+"/web", 403, memberstest.Status(403, "Forbidden", ""))
 	if _, err := s.join(t).Apply(t.Context(), owner, autoscaler()); !apierrors.IsForbidden(err) ||
-		silenceOf(err).Reason != fleet.ReasonForbidden {
+		fleet.Unanswered(err).Reason != fleet.ReasonForbidden {
 		t.Errorf("error = %v", err)
 	}
 }
@@ -209,7 +199,7 @@ func TestApplyWithoutWords(t *testing.T) {
 	if !errors.As(err, &unsupported) {
 		t.Errorf("error = %v, want that v2beta2 cannot say it", err)
 	}
-	same(t, "requests", []string{"GET " + v2beta2Path + "/web"}, s.heard())
+	same(t, "requests", []string{"GET " + v2beta2Path + "/web"}, s.Heard())
 }
 
 // One that somebody else made, perhaps since it was last seen that there is none, is not taken over.
@@ -233,17 +223,17 @@ func TestApplyToWhatIsThere(t *testing.T) {
 			`applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
 		"somebody's": {200, strings.Replace(storedAs("v2", "u"), `managed-by`, `other`, 1), false,
 			`applying HorizontalPodAutoscaler "web": horizontalpodautoscalers.autoscaling "web" already exists`},
-		"cannot be seen": {403, status(403, "Forbidden", ""), false, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
+		"cannot be seen": {403, memberstest.Status(403, "Forbidden", ""), false, `applying HorizontalPodAutoscaler "web": the cluster says Forbidden`},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			s.says("GET "+v2Path+"/web", tc.code, tc.there)
-			s.says("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
+			s.Says("GET "+v2Path+"/web", tc.code, tc.there)
+			s.Says("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
 			_, err := s.join(t).Apply(t.Context(), owner, autoscaler())
-			same(t, "error", tc.err, told(err))
-			same(t, "whether it is applied", tc.applies, len(s.heard()) == 2)
+			same(t, "error", tc.err, memberstest.Told(err))
+			same(t, "whether it is applied", tc.applies, len(s.Heard()) == 2)
 		})
 	}
 }
@@ -252,29 +242,30 @@ func TestApplyToWhatIsThere(t *testing.T) {
 func TestApplyWithoutLabel(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
-	s.says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
-	s.says("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
+	s.Says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
+	s.Says("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
 	c, free := s.join(t), autoscaler()
 	free.Labels = nil
 	_, err := c.Apply(t.Context(), owner, free)
-	same(t, "error", "", told(err))
-	if requests := s.heard(); len(requests) != 2 || strings.Contains(requests[1], "labels") {
+	same(t, "error", "", memberstest.Told(err))
+	if requests := s.Heard(); len(requests) != 2 || strings.Contains(requests[1], "labels") {
 		t.Errorf("requests = %q", requests)
 	}
-	s.says("GET "+v2Path+"/web", 404, status(404, "NotFound", ""))
+	s.Says("GET "+v2Path+"/web", 404, memberstest.Status(404, "NotFound", ""))
 	if _, err := c.Apply(t.Context(), owner, free); !apierrors.IsNotFound(err) {
 		t.Errorf("error of one that is gone = %v", err)
 	}
-	same(t, "requests", []string{"GET " + v2Path + "/web"}, s.heard())
+	same(t, "requests", []string{"GET " + v2Path + "/web"}, s.Heard())
 }
 
 // The server drops what it does not know, on the second request.
 func TestApplyWithoutTolerance(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
-	s.says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
-	s.says("PATCH "+v2Path+"/web", 500, statusSaying(500, "", ".spec.behavior.scaleDown.tolerance: field not declared in schema", ""))
-	s.then("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
+	s.Says("GET "+v2Path+"/web", 200, storedAs("v2", "u"))
+	s.Says("PATCH "+v2Path+"/web", 500,
+		memberstest.StatusSaying(500, "", ".spec.behavior.scaleDown.tolerance: field not declared in schema", ""))
+	s.Then("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
 	hpa := autoscaler()
 	hpa.Spec.Behavior.ScaleDown = &autoscalingv2.HPAScalingRules{Tolerance: new(resource.MustParse("0")),
 		StabilizationWindowSeconds: new(int32(60))}
@@ -284,7 +275,7 @@ func TestApplyWithoutTolerance(t *testing.T) {
 		t.Fatalf("Apply() = %v, %v", stored, err)
 	}
 	same(t, "what was to be applied", before, hpa)
-	requests := s.heard()
+	requests := s.Heard()
 	if len(requests) != 3 || strings.Contains(requests[2], "olerance") ||
 		!strings.Contains(requests[2], `"scaleDown":{"stabilizationWindowSeconds":60}`) {
 		t.Errorf("requests = %q", requests)
@@ -296,7 +287,7 @@ func TestDelete(t *testing.T) {
 		return "DELETE " + path + "/web\napplication/json\n" + `{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u"}}`
 	}
 	type answers map[string]answer
-	conflict := answer{409, status(409, "Conflict", "")}
+	conflict := answer{409, memberstest.Status(409, "Conflict", "")}
 	tests := map[string]struct {
 		versions []string
 		uid      string
@@ -306,16 +297,17 @@ func TestDelete(t *testing.T) {
 	}{
 		"there":         {[]string{"v2"}, "u", answers{"DELETE": {200, storedAs("v2", "u")}}, []string{deletion(v2Path)}, ""},
 		"in an old one": {[]string{"v2beta2"}, "u", answers{"DELETE": {200, "{}"}}, []string{deletion(v2beta2Path)}, ""},
-		"gone":          {[]string{"v2"}, "u", answers{"DELETE": {404, status(404, "NotFound", "")}}, []string{deletion(v2Path)}, ""},
+		"gone":          {[]string{"v2"}, "u", answers{"DELETE": {404, memberstest.Status(404, "NotFound", "")}}, []string{deletion(v2Path)}, ""},
 		"another one of the name": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {200, storedAs("v2", "other")}},
 			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, ""},
-		"gone meanwhile": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {404, status(404, "NotFound", "")}},
+		"gone meanwhile": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {404, memberstest.Status(404, "NotFound", "")}},
 			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, ""},
 		"a conflict about itself": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {200, storedAs("v2", "u")}},
 			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, `deleting HorizontalPodAutoscaler "web": the cluster says Conflict`},
-		"a conflict that cannot be examined": {[]string{"v2"}, "u", answers{"DELETE": conflict, "GET": {403, status(403, "Forbidden", "")}},
+		"a conflict that cannot be examined": {[]string{"v2"}, "u", answers{"DELETE": conflict,
+			"GET": {403, memberstest.Status(403, "Forbidden", "")}},
 			[]string{deletion(v2Path), "GET " + v2Path + "/web"}, `deleting HorizontalPodAutoscaler "web": the cluster says Conflict`},
-		"forbidden": {[]string{"v2"}, "u", answers{"DELETE": {403, status(403, "Forbidden", "")}}, []string{deletion(v2Path)},
+		"forbidden": {[]string{"v2"}, "u", answers{"DELETE": {403, memberstest.Status(403, "Forbidden", "")}}, []string{deletion(v2Path)},
 			`deleting HorizontalPodAutoscaler "web": the cluster says Forbidden`},
 		"never seen": {[]string{"v2"}, "", nil, nil, `deleting HorizontalPodAutoscaler "web": its uid is not known`},
 		"no version": {[]string{"v1"}, "u", nil, nil, "silence: UnsupportedAutoscalers"},
@@ -325,13 +317,13 @@ func TestDelete(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, tc.versions...)
 			for verb, a := range tc.answers {
-				s.says(verb+" "+v2Path+"/web", a.code, a.body)
-				s.says(verb+" "+v2beta2Path+"/web", a.code, a.body)
+				s.Says(verb+" "+v2Path+"/web", a.code, a.body)
+				s.Says(verb+" "+v2beta2Path+"/web", a.code, a.body)
 			}
 			hpa := autoscaler()
 			hpa.UID = types.UID(tc.uid)
-			same(t, "error", tc.err, told(s.join(t).Delete(t.Context(), hpa)))
-			same(t, "requests", tc.requests, s.heard())
+			same(t, "error", tc.err, memberstest.Told(s.join(t).Delete(t.Context(), hpa)))
+			same(t, "requests", tc.requests, s.Heard())
 		})
 	}
 }

@@ -53,7 +53,7 @@ func (c memberCluster) Autoscalers(ctx context.Context, namespace string) Autosc
 	version, err := c.version(ctx)
 	switch {
 	case err != nil:
-		return Autoscalers{Silence: silenceOf(err)}
+		return Autoscalers{Silence: fleet.Unanswered(err)}
 	case version == old:
 		return c.listed(ctx, namespace)
 	}
@@ -73,13 +73,4 @@ func (c memberCluster) watched(ctx context.Context, namespace string) Autoscaler
 		seen.Version = current.String()
 	}
 	return seen
-}
-
-// silenceOf returns why there is no answer. One that something is not there, which ought to be, is none.
-func silenceOf(err error) *fleet.Silence {
-	silence, absent := fleet.Classify(err)
-	if absent {
-		return &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: err.Error()}
-	}
-	return silence
 }

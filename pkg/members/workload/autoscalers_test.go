@@ -14,7 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // item is a HorizontalPodAutoscaler in a list.
@@ -47,8 +47,8 @@ func kept(name string, ours bool) *autoscalingv2.HorizontalPodAutoscaler {
 func TestAutoscalersAreWatched(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v1", "v2beta2", "v2")
-	s.says("GET "+v2Path, 200, list("v2", "", item("own", "")+","+item("web", ours)))
-	s.says("GET "+v2Path+" watch", 200, `{"type":"ADDED","object":{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2",`+item("new",
+	s.Says("GET "+v2Path, 200, list("v2", "", item("own", "")+","+item("web", ours)))
+	s.Says("GET "+v2Path+" watch", 200, `{"type":"ADDED","object":{"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2",`+item("new",
 		ours)[1:]+`}`+"\n")
 	c := s.join(t)
 	var seen Autoscalers
@@ -58,12 +58,12 @@ func TestAutoscalersAreWatched(t *testing.T) {
 	})
 	same(t, "autoscalers", Autoscalers{Known: true, Version: "autoscaling/v2",
 		Objects: []*autoscalingv2.HorizontalPodAutoscaler{kept("new", true), kept("own", false), kept("web", true)}}, seen)
-	if requests := s.heard(); len(requests) != 2 {
+	if requests := s.Heard(); len(requests) != 2 {
 		t.Errorf("requests = %q, want a list and a watch", requests)
 	}
 
 	t.Log("silent")
-	s.set(func() { s.refuses = true })
+	s.Set(func() { s.Refuses = true })
 	eventually(t, "a silent cluster", func() bool { return c.Silence() != nil })
 	silent := c.Autoscalers(t.Context(), "shop")
 	same(t, "reason", fleet.ReasonForbidden, silent.Silence.Reason)
@@ -74,7 +74,7 @@ func TestAutoscalersAreWatched(t *testing.T) {
 func TestWatchIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
-	s.says("GET "+v2Path, 403, status(403, "Forbidden", ""))
+	s.Says("GET "+v2Path, 403, memberstest.Status(403, "Forbidden", ""))
 	seen := s.join(t).Autoscalers(t.Context(), "shop")
 	same(t, "reason", fleet.ReasonForbidden, seen.Silence.Reason)
 	seen.Silence = nil
@@ -84,7 +84,7 @@ func TestWatchIsRefused(t *testing.T) {
 // A cluster that serves the old version only is asked each time.
 func TestAutoscalersOfAnOldCluster(t *testing.T) {
 	pages := []string{"GET " + v2beta2Path + "?limit=500", "GET " + v2beta2Path + "?continue=next&limit=500"}
-	refused := answer{403, status(403, "Forbidden", "")}
+	refused := answer{403, memberstest.Status(403, "Forbidden", "")}
 	evil := `{"spec":{"metrics":[{"pods":{"target":{"averageValue":"1e-2147483648"}}}]}}`
 	tests := map[string]struct {
 		first, second answer
@@ -98,7 +98,8 @@ func TestAutoscalersOfAnOldCluster(t *testing.T) {
 			[]*autoscalingv2.HorizontalPodAutoscaler{kept("own", false), kept("web", true)}, ""},
 		"refused":            {refused, answer{}, pages[:1], nil, fleet.ReasonForbidden},
 		"refused in between": {answer{200, list("v2beta2", "next", item("web", ours))}, refused, pages, nil, fleet.ReasonForbidden},
-		"too late for a page": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{410, status(410, "Expired", "")}, pages, nil,
+		"too late for a page": {answer{200, list("v2beta2", "next", item("web", ours))}, answer{410, memberstest.Status(410, "Expired", "")},
+			pages, nil,
 			fleet.ReasonBadAnswer},
 		"served no more": {answer{404, "404 page not found"}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
 		"not a list":     {answer{200, `{"kind":"Deployment"}`}, answer{}, pages[:1], nil, fleet.ReasonBadAnswer},
@@ -111,8 +112,8 @@ func TestAutoscalersOfAnOldCluster(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v1", "v2beta1", "v2beta2")
-			s.says("GET "+v2beta2Path, tc.first.code, tc.first.body)
-			s.says("GET "+v2beta2Path+" next", tc.second.code, tc.second.body)
+			s.Says("GET "+v2beta2Path, tc.first.code, tc.first.body)
+			s.Says("GET "+v2beta2Path+" next", tc.second.code, tc.second.body)
 			seen := s.join(t).Autoscalers(t.Context(), "shop")
 			var reason fleet.Reason
 			if seen.Silence != nil {
@@ -121,7 +122,7 @@ func TestAutoscalersOfAnOldCluster(t *testing.T) {
 			same(t, "reason", tc.silence, reason)
 			seen.Silence = nil
 			same(t, "autoscalers", Autoscalers{Version: "autoscaling/v2beta2", Known: reason == "", Objects: tc.objects}, seen)
-			same(t, "requests", tc.requests, s.heard())
+			same(t, "requests", tc.requests, s.Heard())
 		})
 	}
 }
@@ -138,12 +139,12 @@ func TestNoVersionOfAutoscalers(t *testing.T) {
 func TestVersionChanges(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v1")
-	s.says("GET "+v2Path, 200, list("v2", "", item("web", ours)))
+	s.Says("GET "+v2Path, 200, list("v2", "", item("web", ours)))
 	c := s.join(t)
 	if _, err := c.Scale(t.Context(), "shop", web); err == nil { // so that all APIs are known
 		t.Error("there is a scale")
 	}
-	s.set(func() { s.versions = []string{"v1", "v2"} })
+	s.Set(func() { s.Versions = []string{"v1", "v2"} })
 	seen := c.Autoscalers(t.Context(), "shop")
 	same(t, "version", "autoscaling/v2", seen.Version)
 	same(t, "objects", []*autoscalingv2.HorizontalPodAutoscaler{kept("web", true)}, seen.Objects)
@@ -154,7 +155,7 @@ func TestSilentClusters(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2beta2")
 	silent := s.join(t)
-	s.set(func() { s.refuses, s.hangs = true, make(chan struct{}) })
+	s.Set(func() { s.Refuses, s.Hangs = true, make(chan struct{}) })
 	eventually(t, "a silent cluster", func() bool { return silent.Silence() != nil })
 	for name, c := range map[string]Cluster{"registered": silent, "not registered": Unregistered("east")} {
 		t.Run(name, func(t *testing.T) {
@@ -163,33 +164,18 @@ func TestSilentClusters(t *testing.T) {
 			_, scaleErr := c.Scale(ctx, "shop", web)
 			_, getErr := c.Get(ctx, "shop", web)
 			_, applyErr := c.Apply(ctx, owner, autoscaler())
-			_, checkpointErr := c.VPACheckpoints(ctx, "shop")
 			hpa := autoscaler()
 			hpa.UID = "u"
 			for call, err := range map[string]error{
 				"Scale": scaleErr, "SetScale": c.SetScale(ctx, web, nil), "Get": getErr, "Create": c.Create(ctx, deployment()),
-				"Remove": c.Remove(ctx, deployment()), "Apply": applyErr, "VPACheckpoints": checkpointErr, "Delete": c.Delete(ctx, hpa),
-				"SetPodSizes": c.SetPodSizes(ctx, "shop", "m", entry("web")), "RemovePodSizes": c.RemovePodSizes(ctx, "shop", "m", "web"),
-				"Resize": c.Resize(ctx, "shop", pod, smaller()), "Evict": c.Evict(ctx, "shop", pod),
+				"Remove": c.Remove(ctx, deployment()), "Apply": applyErr, "Delete": c.Delete(ctx, hpa),
 			} {
-				same(t, "error of "+call, "silence: "+string(reason), told(err))
+				same(t, "error of "+call, "silence: "+string(reason), memberstest.Told(err))
 			}
 			seen := c.Autoscalers(ctx, "shop")
 			same(t, "reason", reason, seen.Silence.Reason)
 			seen.Silence = nil
 			same(t, "autoscalers", Autoscalers{}, seen)
-			vertical := c.VPAs(ctx, "shop")
-			same(t, "reason", reason, vertical.Silence.Reason)
-			vertical.Silence = nil
-			same(t, "vpas", VPAs{}, vertical)
-			born := c.PodSizes(ctx, "shop")
-			same(t, "reason", reason, born.Silence.Reason)
-			born.Silence = nil
-			same(t, "sizes of Pods", PodSizes{}, born)
-			sizing := c.Sizing(ctx)
-			same(t, "reason", reason, sizing.Silence.Reason)
-			sizing.Silence = nil
-			same(t, "sizing", Sizing{}, sizing)
 			if l := c.Pods(ctx, "shop", labels.Everything()); l.Known || l.Silent == nil || l.Silent.Reason != reason {
 				t.Errorf("Pods = %+v", l)
 			}
@@ -197,13 +183,13 @@ func TestSilentClusters(t *testing.T) {
 				t.Errorf("room for %d more is known", n)
 			}
 			same(t, "name", "east", c.Facts().Name)
-			same(t, "prices", registration.Prices{}, c.Prices())
+			same(t, "reason of the sizer", reason, c.Sizer().VPAs(ctx, "shop").Silence.Reason)
 			if _, registered := c.(memberCluster); !registered {
 				same(t, "clock offset", time.Duration(0), c.ClockOffset())
 			}
 		})
 	}
-	same(t, "requests", []string(nil), s.heard())
+	same(t, "requests", []string(nil), s.Heard())
 }
 
 // Calls end with their context, though the cluster is just being asked what it serves.
@@ -212,14 +198,14 @@ func TestCallsEnd(t *testing.T) {
 	s := newServer(t, "v2")
 	c := s.join(t)
 	hangs := make(chan struct{})
-	s.set(func() { s.hangs = hangs })
+	s.Set(func() { s.Hangs = hangs })
 	defer close(hangs)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
 	seen := c.Autoscalers(ctx, "shop")
 	_, err := c.Apply(ctx, owner, autoscaler())
-	same(t, "error", fleet.ReasonTimeout, silenceOf(err).Reason)
+	same(t, "error", fleet.ReasonTimeout, fleet.Unanswered(err).Reason)
 	same(t, "reason", fleet.ReasonTimeout, seen.Silence.Reason)
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("it took %v", took)

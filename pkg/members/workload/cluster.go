@@ -8,17 +8,14 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 
-	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
@@ -40,8 +37,6 @@ type Cluster interface {
 	Joining() bool
 	// ClockOffset is the cluster's time minus ours, within what is credible.
 	ClockOffset() time.Duration
-	// Prices are what the cluster costs, as far as its registration says it. They are shared: do not write to them.
-	Prices() registration.Prices
 	// Headroom is how many replicas of each workload the cluster adds nodes for, by its registration.
 	Headroom() int32
 	// Creation is which workloads may be created in the cluster, by its registration. It is shared: do not write to it.
@@ -53,22 +48,13 @@ type Cluster interface {
 	Additional(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
 		template *unstructured.Unstructured) (int32, bool)
 
-	// SizedPods are the Pods with their sizes; see Pods.
-	SizedPods(ctx context.Context, namespace string, selector labels.Selector) pods.SizedListing
-	// LimitRanges are those of the namespace.
-	LimitRanges(ctx context.Context, namespace string) capacity.LimitRanges
-	// LargestNodes are those that Pods of the template may run on.
-	LargestNodes(ctx context.Context, template *corev1.PodTemplateSpec) capacity.LargestNodes
-	// QuotaLeft is what the quotas of the namespace leave to all Pods of the template together, of which ours are there.
-	QuotaLeft(ctx context.Context, namespace string, template *corev1.PodTemplateSpec, ours []pods.SizedPod) capacity.QuotaLeft
-
 	// Scale reads the scale subresource of a workload there.
 	Scale(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error)
 	// SetScale writes it. It is a conflict if somebody else did since it was read.
 	SetScale(ctx context.Context, of autoscalingv2.CrossVersionObjectReference, scale *autoscalingv1.Scale) error
 	// Get reads a workload.
 	Get(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured, error)
-	// Create makes a workload. It is an error if the workload exists, and a [NamespaceFault] if its namespace does not.
+	// Create makes a workload. It is an error if the workload exists.
 	Create(ctx context.Context, workload *unstructured.Unstructured) error
 	// Remove deletes a workload as it was read: not one that was made or changed since. It is no error if
 	// it is gone.
@@ -79,29 +65,6 @@ type Cluster interface {
 	// MadeBy lists the HorizontalPodAutoscalers of all namespaces in scope that this hub is to remove once their owner is gone. It asks the
 	// cluster each time.
 	MadeBy(ctx context.Context, hub string) ([]*autoscalingv2.HorizontalPodAutoscaler, error)
-	// VPAs are the VerticalPodAutoscalers of the namespace.
-	VPAs(ctx context.Context, namespace string) VPAs
-	// VPACheckpoints reads what the VerticalPodAutoscalers of the namespace have learned, as it is stored. It asks the cluster each
-	// time.
-	VPACheckpoints(ctx context.Context, namespace string) ([]unstructured.Unstructured, error)
-	// Sizing is what the cluster can do about the sizes of Pods. It is asked about once in two minutes, whoever wants to know.
-	Sizing(ctx context.Context) Sizing
-	// PodSizes are the sizes of new Pods of the namespace.
-	PodSizes(ctx context.Context, namespace string) PodSizes
-	// SetPodSizes writes those of one workload for the MultidimPodAutoscaler with that uid, and leaves those of others. It is a
-	// [Refused] if the cluster does not take it, or if somebody else has written them, and a [NamespaceFault] if the namespace is to
-	// blame.
-	SetPodSizes(ctx context.Context, namespace string, owner types.UID, entry fleetscalev1alpha1.SizedWorkload) error
-	// RemovePodSizes takes away what SetPodSizes wrote for that owner and the workload of that name, and with the last one their
-	// object. It is no error if there is none.
-	RemovePodSizes(ctx context.Context, namespace string, owner types.UID, name string) error
-	// Resize asks for other resources of a running Pod's containers, as a rule without their restart. It is a [Refused] if the cluster
-	// does not begin with that. It is asked once.
-	Resize(ctx context.Context, namespace string, pod PodRef, containers []ContainerResources) error
-	// Evict ends a Pod, for another one to take its place, as far as PodDisruptionBudgets allow it. It is a [Refused] if they do not,
-	// or something else. It is asked once.
-	Evict(ctx context.Context, namespace string, pod PodRef) error
-
 	// Apply makes or changes a HorizontalPodAutoscaler for the one that asks, whoever wrote its fields, and returns what is stored.
 	// Metadata other than name, namespace, labels and annotations is ignored. It is an error if there is one of that name that
 	// the one who asks does not own, also if that came about just now; and one without [v1alpha1.ManagedByLabel] is not made.
@@ -112,6 +75,9 @@ type Cluster interface {
 	Accepts(ctx context.Context, by claims.Autoscaler, hpa *autoscalingv2.HorizontalPodAutoscaler, lacking *unstructured.Unstructured) error
 	// Delete deletes a HorizontalPodAutoscaler, but not another one of the same name. It is no error if it is gone.
 	Delete(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) error
+
+	// Sizer is for the sizes of Pods there.
+	Sizer() sizing.Sizer
 }
 
 // Autoscalers are the HorizontalPodAutoscalers of one namespace of a cluster.

@@ -4,14 +4,14 @@ package workload
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // Delete implements [Cluster].
@@ -24,7 +24,7 @@ func (c memberCluster) Delete(ctx context.Context, hpa *autoscalingv2.Horizontal
 		return err
 	}
 	request := autoscalersAt(c.Client().Delete(), version, hpa.Namespace).Name(hpa.Name)
-	err = remove(ctx, request, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &hpa.UID}})
+	err = connection.Delete(ctx, request, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &hpa.UID}})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) && c.isGone(ctx, hpa, version) {
 		return nil
 	}
@@ -38,14 +38,4 @@ func (c memberCluster) Delete(ctx context.Context, hpa *autoscalingv2.Horizontal
 func (c memberCluster) isGone(ctx context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler, version schema.GroupVersion) bool {
 	there, err := c.stored(ctx, hpa, version)
 	return apierrors.IsNotFound(err) || err == nil && there.UID != hpa.UID
-}
-
-// remove sends a deletion.
-func remove(ctx context.Context, request *rest.Request, o metav1.DeleteOptions) error {
-	o.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}
-	body, err := json.Marshal(o)
-	if err != nil {
-		return fmt.Errorf("encoding a deletion: %w", err)
-	}
-	return request.SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Error()
 }

@@ -6,25 +6,24 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 )
-
-// pageSize is the most objects asked for at once.
-const pageSize = 500
 
 // listed returns those that a cluster has which serves the old version only. The libraries no longer know it, so that it can
 // not be watched; what was seen before it fell silent is not kept.
 func (c memberCluster) listed(ctx context.Context, namespace string) Autoscalers {
 	all, err := c.list(ctx, old, namespace, "")
 	if err != nil {
-		return Autoscalers{Version: old.String(), Silence: silenceOf(err)}
+		return Autoscalers{Version: old.String(), Silence: fleet.Unanswered(err)}
 	}
 	seen := Autoscalers{Version: old.String(), Known: true, Objects: all}
 	slices.SortFunc(seen.Objects, func(a, b *autoscalingv2.HorizontalPodAutoscaler) int { return strings.Compare(a.Name, b.Name) })
@@ -62,38 +61,29 @@ func (c memberCluster) listScope(ctx context.Context, version schema.GroupVersio
 // list reads all of a namespace, or of all, that a selector of labels selects, in the order in which the cluster tells them.
 func (c memberCluster) list(ctx context.Context, version schema.GroupVersion, namespace,
 	selector string) (all []*autoscalingv2.HorizontalPodAutoscaler, err error) {
-	var length mirror.Length
-	names := map[mirror.Key]bool{}
-	for next, more := "", true; more; more = next != "" {
-		page, size, err := c.page(ctx, version, namespace, selector, next)
-		if err == nil {
-			err = c.Reading().Endless(length.Add(next, page.Continue, len(page.Items), size))
+	request := func() *rest.Request {
+		r := autoscalersAt(c.Client().Get(), version, namespace)
+		if selector != "" {
+			r.Param("labelSelector", selector)
 		}
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range asked(c, autoscalerResource, namespace, names, page.Items) {
-			all = append(all, recordOf(&item).HorizontalPodAutoscaler)
-		}
-		next = page.Continue
+		return r
+	}
+	items, err := mirror.List(ctx, c.Reading(), autoscalerResource, namespace, request,
+		func(page []byte) (items []autoscalingv2.HorizontalPodAutoscaler, next string, err error) {
+			list, err := connection.DecodeKind(ctx, c.Reading(), page, &autoscalingv2.HorizontalPodAutoscalerList{}, autoscalerKind+"List")
+			if err != nil {
+				return nil, "", err
+			}
+			for i := range list.Items {
+				list.Items[i] = *recordOf(&list.Items[i]).HorizontalPodAutoscaler
+			}
+			return list.Items, list.Continue, nil
+		})
+	if err != nil {
+		return nil, fmt.Errorf("listing %ss in namespace %q: %w", autoscalerKind, namespace, err)
+	}
+	for i := range items {
+		all = append(all, &items[i])
 	}
 	return all, nil
-}
-
-// page reads one page, and tells its bytes.
-func (c memberCluster) page(ctx context.Context, version schema.GroupVersion, namespace, selector,
-	from string) (*autoscalingv2.HorizontalPodAutoscalerList, int, error) {
-	request := autoscalersAt(c.Client().Get(), version, namespace).Param("limit", strconv.Itoa(pageSize))
-	if selector != "" {
-		request.Param("labelSelector", selector)
-	}
-	if from != "" {
-		request.Param("continue", from)
-	}
-	answer, err := answerTo(ctx, request)
-	if err != nil {
-		return nil, 0, fmt.Errorf("listing HorizontalPodAutoscalers in namespace %q: %w", namespace, err)
-	}
-	list, err := decode(ctx, c, answer, &autoscalingv2.HorizontalPodAutoscalerList{}, autoscalerKind+"List")
-	return list, len(answer), err
 }

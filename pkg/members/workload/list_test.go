@@ -5,6 +5,8 @@ package workload
 import (
 	"strings"
 	"testing"
+
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 // Of all that bear an owner's label, those are listed that name the hub as the one to remove them.
@@ -15,16 +17,16 @@ func TestMadeByInSomeNamespaces(t *testing.T) {
 	const shop = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers"
 	mine := strings.Replace(item("mine", ours), `"a":"b"`, `"a":"b","fleetscale.io/removed-by":"us"`, 1)
 	s := newServer(t, "v2")
-	s.says("GET "+pay, 200, list("v2", "", mine)) // of shop, which was not asked for
-	s.says("GET "+shop, 200, list("v2", "", mine))
+	s.Says("GET "+pay, 200, list("v2", "", mine)) // of shop, which was not asked for
+	s.Says("GET "+shop, 200, list("v2", "", mine))
 	c := s.join(t, "shop", "pay")
 	found, err := c.MadeBy(t.Context(), "us")
 	if err != nil || len(found) != 1 || found[0].Namespace != "shop" {
 		t.Errorf("found %v, %v; want shop/mine", found, err)
 	}
 	same(t, "requests", []string{"GET " + pay + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500",
-		"GET " + shop + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500"}, s.heard())
-	s.says("GET "+shop, 403, status(403, "Forbidden", ""))
+		"GET " + shop + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500"}, s.Heard())
+	s.Says("GET "+shop, 403, memberstest.Status(403, "Forbidden", ""))
 	if found, err := c.MadeBy(t.Context(), "us"); err == nil || found != nil {
 		t.Errorf("a list that is forbidden: %v, %v", found, err)
 	}
@@ -37,8 +39,8 @@ func TestMadeBy(t *testing.T) {
 		return strings.Replace(item(name, label), `"a":"b"`, `"a":"b","fleetscale.io/removed-by":"`+hub+`"`, 1)
 	}
 	s := newServer(t, "v2")
-	s.says("GET "+all, 200, list("v2", "next", by("mine", "us", ours)+","+by("theirs", "them", ours)+","+item("unsaid", ours)))
-	s.says("GET "+all+" next", 200, list("v2", "", by("stays", "", ours)+","+by("free", "us", "")+","+by("more", "us", ours)))
+	s.Says("GET "+all, 200, list("v2", "next", by("mine", "us", ours)+","+by("theirs", "them", ours)+","+item("unsaid", ours)))
+	s.Says("GET "+all+" next", 200, list("v2", "", by("stays", "", ours)+","+by("free", "us", "")+","+by("more", "us", ours)))
 	c := s.join(t)
 	for hub, want := range map[string]string{"us": "shop/mine shop/more", "them": "shop/theirs", "": ""} {
 		found, err := c.MadeBy(t.Context(), hub)
@@ -46,12 +48,12 @@ func TestMadeBy(t *testing.T) {
 		for _, hpa := range found {
 			names = append(names, hpa.Namespace+"/"+hpa.Name)
 		}
-		same(t, "error", "", told(err))
+		same(t, "error", "", memberstest.Told(err))
 		same(t, "made by "+hub, want, strings.Join(names, " "))
 		same(t, "requests", []string{"GET " + all + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500",
-			"GET " + all + "?continue=next&labelSelector=fleetscale.io%2Fmanaged-by&limit=500"}, s.heard())
+			"GET " + all + "?continue=next&labelSelector=fleetscale.io%2Fmanaged-by&limit=500"}, s.Heard())
 	}
-	s.says("GET "+all, 403, status(403, "Forbidden", ""))
+	s.Says("GET "+all, 403, memberstest.Status(403, "Forbidden", ""))
 	if found, err := c.MadeBy(t.Context(), "us"); err == nil || found != nil {
 		t.Errorf("a list that is forbidden: %v, %v", found, err)
 	}

@@ -10,14 +10,13 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/labels"
 
-	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
@@ -27,9 +26,7 @@ type Members struct {
 	pods        *pods.Store
 	capacity    *capacity.Estimator
 	autoscalers *mirror.Mirror[*autoscalingv2.HorizontalPodAutoscaler, record]
-	vpas        *mirror.Mirror[*vpa.VerticalPodAutoscaler, vpaRecord]
-	podSizes    *mirror.Mirror[*fleetscalev1alpha1.PodSizes, podSizesRecord]
-	sizings     sizings
+	sizes       *sizing.Members
 	scope       tenancy.Scope
 }
 
@@ -42,9 +39,7 @@ func NewMembers(registry *member.Registry, store *pods.Store, rooms *capacity.Es
 		pods:        store,
 		capacity:    rooms,
 		autoscalers: newAutoscalers(scope),
-		vpas:        newVPAs(scope),
-		podSizes:    newPodSizes(scope),
-		sizings:     sizings{known: map[*member.Member]*sizing{}},
+		sizes:       sizing.New(store, rooms, scope),
 		scope:       scope,
 	}
 }
@@ -53,8 +48,7 @@ func NewMembers(registry *member.Registry, store *pods.Store, rooms *capacity.Es
 func (m *Members) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return m.autoscalers.Run(ctx) })
-	group.Go(func() error { return m.vpas.Run(ctx) })
-	group.Go(func() error { return m.podSizes.Run(ctx) })
+	group.Go(func() error { return m.sizes.Run(ctx) })
 	return group.Wait()
 }
 
@@ -97,6 +91,4 @@ func (c memberCluster) Pods(ctx context.Context, namespace string, selector labe
 	return c.all.pods.Ask(ctx, c.Member, namespace, selector)
 }
 
-func (c memberCluster) SizedPods(ctx context.Context, namespace string, selector labels.Selector) pods.SizedListing {
-	return c.all.pods.AskSized(ctx, c.Member, namespace, selector)
-}
+func (c memberCluster) Sizer() sizing.Sizer { return c.all.sizes.Of(c.Member) }

@@ -4,7 +4,6 @@ package workload
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -59,10 +58,7 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 	if err != nil {
 		return fit.Workload{}, err
 	}
-	read := &templated{}
-	_, err = connection.Decode(ctx, c.Reading(), object, connection.TypeOf(read).JSON, func(object []byte) (any, error) {
-		return nil, json.Unmarshal(object, read)
-	})
+	read, err := connection.DecodeJSON(ctx, c.Reading(), object, &templated{})
 	if err != nil {
 		return fit.Workload{}, fmt.Errorf("decoding %s: %w", Describe(of), err)
 	}
@@ -70,7 +66,8 @@ func (c memberCluster) shape(ctx context.Context, namespace string, of autoscali
 		return fit.Workload{}, errors.New("it has no spec.template")
 	}
 	selector, err := metav1.LabelSelectorAsSelector(read.Spec.Selector)
-	return fit.Workload{Namespace: namespace, Selector: selector, Template: c.sized(ctx, namespace, read.Spec.Template)}, err
+	return fit.Workload{Namespace: namespace, Selector: selector,
+		Template: c.all.sizes.Template(ctx, c.Member, namespace, read.Spec.Template)}, err
 }
 
 // encoded is the workload as JSON: what the cluster has, or else the template.

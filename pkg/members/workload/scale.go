@@ -10,11 +10,9 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
-	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
@@ -68,57 +66,18 @@ func (c memberCluster) resources(ctx context.Context, of autoscalingv2.CrossVers
 
 // scaleAt leads a request to the scale of a workload.
 func scaleAt(request *rest.Request, resource schema.GroupVersionResource, namespace, name string) *rest.Request {
-	return workloadAt(request, resource, namespace, name).SubResource("scale")
-}
-
-func workloadAt(request *rest.Request, resource schema.GroupVersionResource, namespace, name string) *rest.Request {
-	return resourcesAt(request, resource, namespace).Name(name)
-}
-
-// resourcesAt leads a request to the objects of one kind in a namespace; empty: of a kind that has none.
-func resourcesAt(request *rest.Request, resource schema.GroupVersionResource, namespace string) *rest.Request {
-	root := []string{"/apis", resource.Group, resource.Version}
-	if resource.Group == "" {
-		root = []string{"/api", resource.Version}
-	}
-	return request.AbsPath(root...).NamespaceIfScoped(namespace, namespace != "").Resource(resource.Resource).
-		SetHeader("Accept", "application/json")
+	return connection.At(request, resource, namespace).Name(name).SubResource("scale")
 }
 
 // exchange sends a request and reads the scale in the answer.
 func (c memberCluster) exchange(ctx context.Context, request *rest.Request) (*autoscalingv1.Scale, error) {
-	answer, err := answerTo(ctx, request)
+	answer, err := connection.Answer(ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	scale := &autoscalingv1.Scale{}
-	return connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(scale).JSON, func(answer []byte) (*autoscalingv1.Scale, error) {
-		if err := json.Unmarshal(answer, scale); err != nil {
-			return nil, fmt.Errorf("decoding a scale: %w", err)
-		}
-		return scale, nil
-	})
-}
-
-// answerTo sends a request. An error has the words of the cluster, which Raw alone leaves out.
-func answerTo(ctx context.Context, request *rest.Request) ([]byte, error) {
-	result := request.Do(ctx)
-	if err := result.Error(); err != nil {
-		return nil, err
+	scale, err := connection.DecodeJSON(ctx, c.Reading(), answer, &autoscalingv1.Scale{})
+	if err != nil {
+		return nil, fmt.Errorf("decoding a scale: %w", err)
 	}
-	return result.Raw()
-}
-
-// decode reads an answer into an object of nobody else's, which must be of the kind: of any other it would read that everything
-// is lacking.
-func decode[O runtime.Object](ctx context.Context, c memberCluster, answer []byte, into O, kind string) (O, error) {
-	return connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(into).JSON, func(answer []byte) (O, error) {
-		if err := json.Unmarshal(answer, into); err != nil {
-			return into, connection.BadAnswer("decoding a "+kind, err)
-		}
-		if got := into.GetObjectKind().GroupVersionKind().Kind; got != kind {
-			return into, &fleet.Silence{Reason: fleet.ReasonBadAnswer, Detail: fmt.Sprintf("decoding a %s: it is of kind %q", kind, got)}
-		}
-		return into, nil
-	})
+	return scale, nil
 }

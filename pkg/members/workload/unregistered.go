@@ -8,17 +8,14 @@ import (
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/types"
 
-	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
@@ -43,8 +40,6 @@ func (u unregistered) Facts() assignment.ClusterFacts {
 
 func (u unregistered) ClockOffset() time.Duration { return 0 }
 
-func (u unregistered) Prices() registration.Prices { return registration.Prices{} }
-
 func (u unregistered) Headroom() int32 { return 0 }
 
 func (u unregistered) Creation() registration.Creation { return registration.Creation{} }
@@ -56,22 +51,6 @@ func (u unregistered) Pods(context.Context, string, labels.Selector) pods.Listin
 func (u unregistered) Additional(context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured) (int32,
 	bool) {
 	return 0, false
-}
-
-func (u unregistered) SizedPods(context.Context, string, labels.Selector) pods.SizedListing {
-	return pods.SizedListing{Silent: u.Silence()}
-}
-
-func (u unregistered) LimitRanges(context.Context, string) capacity.LimitRanges {
-	return capacity.LimitRanges{Unknown: u.Silence()}
-}
-
-func (u unregistered) LargestNodes(context.Context, *corev1.PodTemplateSpec) capacity.LargestNodes {
-	return capacity.LargestNodes{Unknown: u.Silence()}
-}
-
-func (u unregistered) QuotaLeft(context.Context, string, *corev1.PodTemplateSpec, []pods.SizedPod) capacity.QuotaLeft {
-	return capacity.QuotaLeft{Unknown: u.Silence()}
 }
 
 func (u unregistered) Scale(context.Context, string, autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
@@ -98,32 +77,6 @@ func (u unregistered) MadeBy(context.Context, string) ([]*autoscalingv2.Horizont
 	return nil, u.Silence()
 }
 
-func (u unregistered) VPAs(context.Context, string) VPAs { return VPAs{Silence: u.Silence()} }
-
-func (u unregistered) VPACheckpoints(context.Context, string) ([]unstructured.Unstructured, error) {
-	return nil, u.Silence()
-}
-
-func (u unregistered) Sizing(context.Context) Sizing { return Sizing{Silence: u.Silence()} }
-
-func (u unregistered) PodSizes(context.Context, string) PodSizes {
-	return PodSizes{Silence: u.Silence()}
-}
-
-func (u unregistered) SetPodSizes(context.Context, string, types.UID, fleetscalev1alpha1.SizedWorkload) error {
-	return u.Silence()
-}
-
-func (u unregistered) RemovePodSizes(context.Context, string, types.UID, string) error {
-	return u.Silence()
-}
-
-func (u unregistered) Resize(context.Context, string, PodRef, []ContainerResources) error {
-	return u.Silence()
-}
-
-func (u unregistered) Evict(context.Context, string, PodRef) error { return u.Silence() }
-
 func (u unregistered) Apply(context.Context, claims.Autoscaler,
 	*autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
 	return nil, u.Silence()
@@ -137,3 +90,5 @@ func (u unregistered) Accepts(context.Context, claims.Autoscaler, *autoscalingv2
 func (u unregistered) Delete(context.Context, *autoscalingv2.HorizontalPodAutoscaler) error {
 	return u.Silence()
 }
+
+func (u unregistered) Sizer() sizing.Sizer { return sizing.Silent(u.Silence()) }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
 // ReasonUnsupportedAutoscalers is of a cluster that serves HorizontalPodAutoscalers in no version that we can write.
@@ -71,5 +72,5 @@ func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 
 // autoscalersAt leads a request to the HorizontalPodAutoscalers of a namespace.
 func autoscalersAt(request *rest.Request, version schema.GroupVersion, namespace string) *rest.Request {
-	return resourcesAt(request, version.WithResource(autoscalerResource), namespace)
+	return connection.At(request, version.WithResource(autoscalerResource), namespace)
 }

@@ -4,11 +4,9 @@ package workload
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,11 +15,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
-// NamespaceFault is why no workload can be made in a namespace of a cluster.
-type NamespaceFault struct{ message string }
-
-func (f *NamespaceFault) Error() string { return f.message }
-
 // Get implements [Cluster].
 func (c memberCluster) Get(ctx context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured,
 	error) {
@@ -29,10 +22,7 @@ func (c memberCluster) Get(ctx context.Context, namespace string, of autoscaling
 	if err != nil {
 		return nil, err
 	}
-	object := &unstructured.Unstructured{}
-	_, err = connection.Decode(ctx, c.Reading(), answer, connection.TypeOf(object).JSON, func(answer []byte) (any, error) {
-		return nil, object.UnmarshalJSON(answer)
-	})
+	object, err := connection.DecodeJSON(ctx, c.Reading(), answer, &unstructured.Unstructured{})
 	if err != nil {
 		return nil, fmt.Errorf("decoding %s: %w", Describe(of), err)
 	}
@@ -45,7 +35,7 @@ func (c memberCluster) read(ctx context.Context, namespace string, of autoscalin
 	if err != nil {
 		return nil, err
 	}
-	answer, err := answerTo(ctx, workloadAt(c.Client().Get(), resources[0], namespace, of.Name))
+	answer, err := connection.Answer(ctx, connection.At(c.Client().Get(), resources[0], namespace).Name(of.Name))
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", Describe(of), err)
 	}
@@ -67,24 +57,11 @@ func (c memberCluster) create(ctx context.Context, workload *unstructured.Unstru
 		return fmt.Errorf("encoding %s: %w", describeObject(workload), err)
 	}
 	err = meant(request).Param("fieldManager", FieldManager).SetHeader("Content-Type", "application/json").Body(body).Do(ctx).Error()
-	if fault := namespaceFault(err, workload.GetNamespace()); fault != nil {
+	if fault := connection.NamespaceFault(err, workload.GetNamespace()); fault != nil {
 		err = fault
 	}
 	if err != nil {
 		return fmt.Errorf("creating %s: %w", describeObject(workload), err)
-	}
-	return nil
-}
-
-// namespaceFault is nil if the namespace is not to blame for the error.
-func namespaceFault(err error, namespace string) error {
-	var status apierrors.APIStatus
-	switch {
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return &NamespaceFault{fmt.Sprintf("namespace %q is being deleted in the cluster", namespace)}
-	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil &&
-		status.Status().Details.Kind == "namespaces":
-		return &NamespaceFault{fmt.Sprintf("namespace %q does not exist in the cluster; create it there", namespace)}
 	}
 	return nil
 }
@@ -99,7 +76,7 @@ func (c memberCluster) Remove(ctx context.Context, workload *unstructured.Unstru
 	if err != nil {
 		return err
 	}
-	err = remove(ctx, request.Name(workload.GetName()), metav1.DeleteOptions{
+	err = connection.Delete(ctx, request.Name(workload.GetName()), metav1.DeleteOptions{
 		Preconditions:     &metav1.Preconditions{UID: &uid, ResourceVersion: &version},
 		PropagationPolicy: new(metav1.DeletePropagationBackground),
 	})
@@ -117,7 +94,7 @@ func (c memberCluster) requestFor(ctx context.Context, workload *unstructured.Un
 	if err != nil {
 		return nil, err
 	}
-	return resourcesAt(verb(c.Client()), mappings[0].Resource, workload.GetNamespace()), nil
+	return connection.At(verb(c.Client()), mappings[0].Resource, workload.GetNamespace()), nil
 }
 
 func describeObject(o *unstructured.Unstructured) string {

@@ -3,7 +3,6 @@
 package workload
 
 import (
-	"errors"
 	"testing"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -12,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 var web = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
@@ -33,15 +34,15 @@ func TestGet(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
 	c := s.join(t)
-	s.says("GET "+deployments+"/web", 200, deploymentText)
+	s.Says("GET "+deployments+"/web", 200, deploymentText)
 	got, err := c.Get(t.Context(), "shop", web)
-	same(t, "error", "", told(err))
+	same(t, "error", "", memberstest.Told(err))
 	same(t, "workload", deployment(), got)
-	same(t, "requests", []string{"GET " + deployments + "/web"}, s.heard())
+	same(t, "requests", []string{"GET " + deployments + "/web"}, s.Heard())
 
-	s.says("GET "+deployments+"/web", 200, `{"kind":"Deployment"`)
+	s.Says("GET "+deployments+"/web", 200, `{"kind":"Deployment"`)
 	_, err = c.Get(t.Context(), "shop", web)
-	same(t, "error about half an object", `decoding Deployment "web": unexpected end of JSON input`, told(err))
+	same(t, "error about half an object", `decoding Deployment "web": unexpected end of JSON input`, memberstest.Told(err))
 
 	_, err = c.Get(t.Context(), "other", web)
 	if !apierrors.IsNotFound(err) {
@@ -51,7 +52,7 @@ func TestGet(t *testing.T) {
 	if !meta.IsNoMatchError(err) {
 		t.Errorf("error about a kind that is not served = %v", err)
 	}
-	s.says("GET /api/v1/namespaces/shop/replicationcontrollers/web", 200, `{"kind":"ReplicationController"}`)
+	s.Says("GET /api/v1/namespaces/shop/replicationcontrollers/web", 200, `{"kind":"ReplicationController"}`)
 	got, err = c.Get(t.Context(), "shop", autoscalingv2.CrossVersionObjectReference{APIVersion: "v1", Kind: "ReplicationController",
 		Name: "web"})
 	if err != nil || got.GetKind() != "ReplicationController" {
@@ -65,37 +66,33 @@ func TestCreate(t *testing.T) {
 	tests := map[string]struct {
 		answer answer
 		err    string
-		fault  bool // that of the namespace
 	}{
-		"made":          {answer{201, deploymentText}, "", false},
-		"there already": {answer{409, status(409, "AlreadyExists", "")}, "the cluster says AlreadyExists", false},
-		"invalid":       {answer{422, status(422, "Invalid", "")}, "the cluster says Invalid", false},
-		"forbidden":     {answer{403, status(403, "Forbidden", "")}, "the cluster says Forbidden", false},
-		"no namespace":  {answer{404, status(404, "NotFound", `{"name":"shop","kind":"namespaces"}`)}, lacking, true},
+		"made":          {answer{201, deploymentText}, ""},
+		"there already": {answer{409, memberstest.Status(409, "AlreadyExists", "")}, "the cluster says AlreadyExists"},
+		"invalid":       {answer{422, memberstest.Status(422, "Invalid", "")}, "the cluster says Invalid"},
+		"forbidden":     {answer{403, memberstest.Status(403, "Forbidden", "")}, "the cluster says Forbidden"},
+		"no namespace":  {answer{404, memberstest.Status(404, "NotFound", `{"name":"shop","kind":"namespaces"}`)}, lacking},
 		"namespace that ends": {answer{403,
-			status(403, "Forbidden", `{"causes":[{"reason":"NamespaceTerminating","field":"metadata.namespace"}]}`)}, ending, true},
-		"something else lacks": {answer{404, status(404, "NotFound", `{"name":"fast","kind":"priorityclasses"}`)}, "the cluster says NotFound",
-			false},
-		"refused by one": {answer{409, status(409, "Conflict", `{"name":"shop","kind":"namespaces"}`)}, "the cluster says Conflict", false},
+			memberstest.Status(403, "Forbidden", `{"causes":[{"reason":"NamespaceTerminating","field":"metadata.namespace"}]}`)}, ending},
+		"something else lacks": {answer{404, memberstest.Status(404, "NotFound", `{"name":"fast","kind":"priorityclasses"}`)}, "the cluster says NotFound"},
+		"refused by one":       {answer{409, memberstest.Status(409, "Conflict", `{"name":"shop","kind":"namespaces"}`)}, "the cluster says Conflict"},
 		"nobody knows what": {answer{404,
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"the cluster says NotFound"}`},
-			"the cluster says NotFound", false},
+			"the cluster says NotFound"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			s.says("POST "+deployments, tc.answer.code, tc.answer.body)
+			s.Says("POST "+deployments, tc.answer.code, tc.answer.body)
 			err := s.join(t).Create(t.Context(), deployment())
 			want := tc.err
 			if want != "" {
 				want = `creating Deployment "web": ` + want
 			}
-			same(t, "error", want, told(err))
-			var fault *NamespaceFault
-			same(t, "whether the namespace is to blame", tc.fault, errors.As(err, &fault))
+			same(t, "error", want, memberstest.Told(err))
 			same(t, "requests", []string{"POST " + deployments + "?fieldManager=fleetscale-federatedhpa\napplication/json\n" + deploymentText},
-				s.heard())
+				s.Heard())
 		})
 	}
 }
@@ -109,7 +106,7 @@ func TestCreateInAnotherVersion(t *testing.T) {
 	if err := s.join(t).Create(t.Context(), d); !meta.IsNoMatchError(err) {
 		t.Errorf("error = %v", err)
 	}
-	same(t, "requests", []string(nil), s.heard())
+	same(t, "requests", []string(nil), s.Heard())
 }
 
 func TestRemove(t *testing.T) {
@@ -122,9 +119,9 @@ func TestRemove(t *testing.T) {
 		err      string
 	}{
 		"there":     {nil, answer{200, "{}"}, asked, ""},
-		"gone":      {nil, answer{404, status(404, "NotFound", "")}, asked, ""},
-		"changed":   {nil, answer{409, status(409, "Conflict", "")}, asked, `deleting Deployment "web": the cluster says Conflict`},
-		"forbidden": {nil, answer{403, status(403, "Forbidden", "")}, asked, `deleting Deployment "web": the cluster says Forbidden`},
+		"gone":      {nil, answer{404, memberstest.Status(404, "NotFound", "")}, asked, ""},
+		"changed":   {nil, answer{409, memberstest.Status(409, "Conflict", "")}, asked, `deleting Deployment "web": the cluster says Conflict`},
+		"forbidden": {nil, answer{403, memberstest.Status(403, "Forbidden", "")}, asked, `deleting Deployment "web": the cluster says Forbidden`},
 		"no uid": {func(d *unstructured.Unstructured) { d.SetUID("") }, answer{}, nil,
 			`deleting Deployment "web": it is not as it was read: it lacks uid or resourceVersion`},
 		"no version": {func(d *unstructured.Unstructured) { d.SetResourceVersion("") }, answer{}, nil,
@@ -134,13 +131,13 @@ func TestRemove(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			s.says("DELETE "+deployments+"/web", tc.answer.code, tc.answer.body)
+			s.Says("DELETE "+deployments+"/web", tc.answer.code, tc.answer.body)
 			d := deployment()
 			if tc.edit != nil {
 				tc.edit(d)
 			}
-			same(t, "error", tc.err, told(s.join(t).Remove(t.Context(), d)))
-			same(t, "requests", tc.requests, s.heard())
+			same(t, "error", tc.err, memberstest.Told(s.join(t).Remove(t.Context(), d)))
+			same(t, "requests", tc.requests, s.Heard())
 		})
 	}
 }
@@ -150,19 +147,19 @@ func TestScale(t *testing.T) {
 	s := newServer(t, "v2")
 	c := s.join(t)
 	const text = `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"web","namespace":"shop","resourceVersion":"5"},"spec":{"replicas":3},"status":{"replicas":2}}`
-	s.says("GET "+deployments+"/web/scale", 200, text)
-	s.says("PUT "+deployments+"/web/scale", 200, text)
+	s.Says("GET "+deployments+"/web/scale", 200, text)
+	s.Says("PUT "+deployments+"/web/scale", 200, text)
 	scale, err := c.Scale(t.Context(), "shop", web)
-	same(t, "error", "", told(err))
+	same(t, "error", "", memberstest.Told(err))
 	want := &autoscalingv1.Scale{TypeMeta: metav1.TypeMeta{Kind: "Scale", APIVersion: "autoscaling/v1"},
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", ResourceVersion: "5"}}
 	want.Spec.Replicas, want.Status.Replicas = 3, 2
 	same(t, "scale", want, scale)
-	same(t, "error", "", told(c.SetScale(t.Context(), web, scale)))
+	same(t, "error", "", memberstest.Told(c.SetScale(t.Context(), web, scale)))
 	same(t, "requests", []string{"GET " + deployments + "/web/scale",
-		"PUT " + deployments + "/web/scale?fieldManager=fleetscale-federatedhpa\napplication/json\n" + text}, s.heard())
+		"PUT " + deployments + "/web/scale?fieldManager=fleetscale-federatedhpa\napplication/json\n" + text}, s.Heard())
 
-	s.says("PUT "+deployments+"/web/scale", 409, status(409, "Conflict", ""))
+	s.Says("PUT "+deployments+"/web/scale", 409, memberstest.Status(409, "Conflict", ""))
 	if err := c.SetScale(t.Context(), web, scale); !apierrors.IsConflict(err) {
 		t.Errorf("error of a scale that changed = %v", err)
 	}

@@ -110,11 +110,7 @@ func (f *follower[T]) note(ctx context.Context, err error) {
 		f.trouble.Store(nil)
 		return
 	}
-	silence, absent := fleet.Classify(err)
-	if absent {
-		silence = fleet.Silencef(fleet.ReasonBadAnswer, "%v", err)
-	}
-	f.trouble.Store(silence)
+	f.trouble.Store(fleet.Unanswered(err))
 	f.tell.failed()
 }
 

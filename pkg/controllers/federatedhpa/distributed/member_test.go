@@ -156,12 +156,10 @@ func trimmings(hpa *autoscalingv2.HorizontalPodAutoscaler) (text string) {
 	return text
 }
 
-func (m *member) Facts() assignment.ClusterFacts { return m.facts }
-func (m *member) ClockOffset() time.Duration     { return m.offset }
-func (m *member) Headroom() int32                { return m.headroom }
-func (m *member) Joining() bool                  { return m.joining }
-func (m *member) Prices() registration.Prices    { return registration.Prices{} }
-
+func (m *member) Facts() assignment.ClusterFacts  { return m.facts }
+func (m *member) ClockOffset() time.Duration      { return m.offset }
+func (m *member) Headroom() int32                 { return m.headroom }
+func (m *member) Joining() bool                   { return m.joining }
 func (m *member) Creation() registration.Creation { return m.creation }
 
 func (m *member) Silence() *fleet.Silence {
@@ -217,9 +215,6 @@ func (m *member) Autoscalers(_ context.Context, namespace string) workload.Autos
 	}
 	return seen
 }
-
-// VPAs are not asked for.
-func (m *member) VPAs(context.Context, string) workload.VPAs { return workload.VPAs{} }
 
 // mirror returns what is kept of the autoscalers: of those that are nobody's only what tells whom they could belong to.
 func (m *member) mirror(namespace string) []*autoscalingv2.HorizontalPodAutoscaler {

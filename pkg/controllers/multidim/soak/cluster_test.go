@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	members "github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
@@ -96,12 +98,21 @@ type view struct {
 	*cluster
 }
 
+// What no leader asks for here.
+func (v view) VPACheckpoints(context.Context, string) ([]unstructured.Unstructured, error) {
+	panic("checkpoints are asked for")
+}
+func (v view) RemovePodSizes(context.Context, string, types.UID, string) error {
+	panic("sizes are taken away")
+}
+
 var noAnswer = fleet.Silencef(fleet.ReasonTimeout, "no answer")
 
 func (v view) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: v.name} }
 func (v view) Joining() bool                  { return false }
 func (v view) ClockOffset() time.Duration     { return 0 }
 func (v view) Prices() registration.Prices    { return registration.Prices{} }
+func (v view) Sizer() sizing.Sizer            { return v }
 
 func (v view) Silence() *fleet.Silence {
 	v.mu.Lock()
@@ -133,16 +144,16 @@ func (v view) QuotaLeft(context.Context, string, *corev1.PodTemplateSpec, []pods
 func (v view) Autoscalers(context.Context, string) members.Autoscalers {
 	return members.Autoscalers{Known: true}
 }
-func (v view) VPAs(context.Context, string) members.VPAs { return members.VPAs{Known: true} }
+func (v view) VPAs(context.Context, string) sizing.VPAs { return sizing.VPAs{Known: true} }
 
-func (v view) Sizing(context.Context) members.Sizing {
-	return members.Sizing{Known: true, Serves: true, Resizes: true, Admits: true, Silence: v.Silence()}
+func (v view) Support(context.Context) sizing.Support {
+	return sizing.Support{Known: true, Serves: true, Resizes: true, Admits: true, Silence: v.Silence()}
 }
 
-func (v view) PodSizes(_ context.Context, namespace string) members.PodSizes {
+func (v view) PodSizes(_ context.Context, namespace string) sizing.PodSizes {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return members.PodSizes{Known: true, Silence: v.silence(time.Now()), Workloads: v.entries[v.namespaceOf(namespace)], Generation: 1}
+	return sizing.PodSizes{Known: true, Silence: v.silence(time.Now()), Workloads: v.entries[v.namespaceOf(namespace)], Generation: 1}
 }
 
 func (v view) SizedPods(_ context.Context, _ string, selector labels.Selector) pods.SizedListing {
@@ -213,7 +224,7 @@ func (v view) SetPodSizes(_ context.Context, namespace string, _ types.UID, entr
 }
 
 // find returns the place of a Pod, if it is still there.
-func (v view) find(namespace string, ref members.PodRef, now time.Time) (*workload, *place) {
+func (v view) find(namespace string, ref sizing.PodRef, now time.Time) (*workload, *place) {
 	for _, w := range v.workloads[v.namespaceOf(namespace)*each:] {
 		if w.namespace != namespace {
 			break
@@ -230,11 +241,11 @@ func (v view) find(namespace string, ref members.PodRef, now time.Time) (*worklo
 	return nil, nil
 }
 
-func (v view) Resize(_ context.Context, namespace string, ref members.PodRef, containers []members.ContainerResources) error {
+func (v view) Resize(_ context.Context, namespace string, ref sizing.PodRef, containers []sizing.ContainerResources) error {
 	return v.write(func(now time.Time) error {
 		w, p := v.find(namespace, ref, now)
 		if p == nil {
-			return &members.Refused{Why: members.RefusedGone, Message: "there is no such Pod"}
+			return &sizing.Refused{Why: sizing.RefusedGone, Message: "there is no such Pod"}
 		}
 		to := p.pod.asked
 		if cpu := containers[0].Requests.MilliCPU; cpu != pods.None {
@@ -249,14 +260,14 @@ func (v view) Resize(_ context.Context, namespace string, ref members.PodRef, co
 	})
 }
 
-func (v view) Evict(_ context.Context, namespace string, ref members.PodRef) error {
+func (v view) Evict(_ context.Context, namespace string, ref sizing.PodRef) error {
 	return v.write(func(now time.Time) error {
 		w, p := v.find(namespace, ref, now)
 		if p == nil {
-			return &members.Refused{Why: members.RefusedGone, Message: "there is no such Pod"}
+			return &sizing.Refused{Why: sizing.RefusedGone, Message: "there is no such Pod"}
 		}
 		if v.protected(w, p, now) {
-			return &members.Refused{Why: members.RefusedBudget, Message: "it would violate the PodDisruptionBudget"}
+			return &sizing.Refused{Why: sizing.RefusedBudget, Message: "it would violate the PodDisruptionBudget"}
 		}
 		v.judgeEviction(v.cluster, w, p, now)
 		p.advice, _ = v.sizes[w.n].at(now.Add(late))

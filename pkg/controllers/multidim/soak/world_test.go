@@ -25,6 +25,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	members "github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
@@ -232,7 +233,7 @@ func (l *leader) Clusters() (all []members.Cluster) {
 }
 
 // VPAs implements [multidim.VPAs]: there are none.
-func (l *leader) VPAs(context.Context, string) members.VPAs { return members.VPAs{Known: true} }
+func (l *leader) VPAs(context.Context, string) sizing.VPAs { return sizing.VPAs{Known: true} }
 
 // Uses implements [multidim.Uses].
 func (l *leader) Uses(_ context.Context, q hubmetrics.Question) (all []hubmetrics.ClusterUses, err error) {

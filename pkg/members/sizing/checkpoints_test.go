@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"strings"
@@ -16,15 +16,15 @@ func TestVPACheckpoints(t *testing.T) {
 			`"}}]}`
 	}
 	s := newServer(t, "v2")
-	s.says(path, 200, page("more", "web-app"))
-	s.says(path+" more", 200, page("", "web-log"))
+	s.Says(path, 200, page("more", "web-app"))
+	s.Says(path+" more", 200, page("", "web-log"))
 	all, err := s.join(t).VPACheckpoints(t.Context(), "shop")
 	if err != nil || len(all) != 2 || all[0].GetName() != "web-app" || all[1].GetName() != "web-log" {
 		t.Errorf("%v, %v", all, err)
 	}
 	s = newServer(t, "v2")
-	s.says(path, 200, page("more", "web-app"))
-	s.says(path+" more", 200, strings.Replace(page("", "web-log"), `{"kind":"VerticalPodAutoscalerCheckpoint",`,
+	s.Says(path, 200, page("more", "web-app"))
+	s.Says(path+" more", 200, strings.Replace(page("", "web-log"), `{"kind":"VerticalPodAutoscalerCheckpoint",`,
 		`{"kind":"VerticalPodAutoscalerCheckpoint","metadata":{"namespace":"bank","name":"web-log"}},`+
 			`{"kind":"VerticalPodAutoscalerCheckpoint","metadata":{"namespace":"shop","name":"web-app"}},`+
 			`{"kind":"VerticalPodAutoscalerCheckpoint",`, 1))
@@ -33,14 +33,14 @@ func TestVPACheckpoints(t *testing.T) {
 		t.Errorf("with one of another namespace, and one that was there: %v, %v", all, err)
 	}
 	s = newServer(t, "v2")
-	s.says(path, 200, page("same", "web-app"))
-	s.says(path+" same", 200, page("same", "web-app"))
+	s.Says(path, 200, page("same", "web-app"))
+	s.Says(path+" same", 200, page("same", "web-app"))
 	if _, err := s.join(t).VPACheckpoints(t.Context(), "shop"); err == nil {
 		t.Error("a list that never ends is read")
 	}
 	s = newServer(t, "v2")
-	s.says(path, 200, page("more", strings.Repeat("x", mostCheckpoints/2)))
-	s.says(path+" more", 200, page("", strings.Repeat("x", mostCheckpoints/2)))
+	s.Says(path, 200, page("more", strings.Repeat("x", mostCheckpoints/2)))
+	s.Says(path+" more", 200, page("", strings.Repeat("x", mostCheckpoints/2)))
 	if _, err := s.join(t).VPACheckpoints(t.Context(), "shop"); err == nil || !strings.Contains(err.Error(), "they have more than") {
 		t.Errorf("too many are read: %v", err)
 	}

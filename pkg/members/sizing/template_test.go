@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"testing"
@@ -10,32 +10,6 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 )
-
-// Room is counted for the Pods that a cluster really makes.
-func TestAdditionalOfSizedPods(t *testing.T) {
-	t.Parallel()
-	s := sizes(t)
-	s.says("GET "+deployments+"/web", 200, needing("1"))
-	s.says("GET /api/v1/nodes", 200,
-		`{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[{"metadata":{"name":"n"},
-		"status":{"allocatable":{"cpu":"4","pods":"10"},"conditions":[{"type":"Ready","status":"True"}]}}]}`)
-	s.says("GET /api/v1/pods", 200, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[]}`)
-	s.says("GET /api/v1/namespaces/shop/resourcequotas", 200,
-		`{"kind":"ResourceQuotaList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[]}`)
-	s.says("GET "+sizesPath, 200, `{"kind":"PodSizesList","apiVersion":"fleetscale.io/v1alpha1","metadata":{"resourceVersion":"5"},"items":[
-		{"metadata":{"namespace":"shop","name":"fleetscale"},"workloads":[
-			{"name":"other","matchLabels":{"app":"api"},"containers":[{"name":"a","requests":{"cpu":"3"}}]},
-			{"name":"web","matchLabels":{"app":"web"},"containers":[{"name":"a","requests":{"cpu":"2"}}]}]}]}`)
-	for _, watched := range []string{"/api/v1/nodes", "/api/v1/pods", "/api/v1/namespaces/shop/resourcequotas", sizesPath} {
-		s.says("GET "+watched+" watch", 200, "")
-	}
-	c := s.join(t)
-	n, known := c.Additional(t.Context(), "shop", web, nil)
-	same(t, "room while nobody sizes Pods", []any{int32(4), true}, []any{n, known})
-	c.Sizing(t.Context())
-	n, known = c.Additional(t.Context(), "shop", web, nil)
-	same(t, "room for Pods of their size", []any{int32(2), true}, []any{n, known})
-}
 
 // A template becomes what the policy of deploy/member-sizes makes of its Pods.
 func TestWithSizes(t *testing.T) {

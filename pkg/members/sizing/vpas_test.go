@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"fmt"
@@ -15,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 const (
@@ -46,8 +47,8 @@ func keptVertical(name, mode string, target autoscalingv2.CrossVersionObjectRefe
 func TestVPAsAreWatched(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
-	s.says("GET "+vpaPath, 200, verticalList("", verticalItem("advice", "{"+onWeb+off+"}"), verticalItem("own", "{"+onWeb+"}")))
-	s.says("GET "+vpaPath+" watch", 200, `{"type":"ADDED","object":{"kind":"VerticalPodAutoscaler","apiVersion":"autoscaling.k8s.io/v1",`+
+	s.Says("GET "+vpaPath, 200, verticalList("", verticalItem("advice", "{"+onWeb+off+"}"), verticalItem("own", "{"+onWeb+"}")))
+	s.Says("GET "+vpaPath+" watch", 200, `{"type":"ADDED","object":{"kind":"VerticalPodAutoscaler","apiVersion":"autoscaling.k8s.io/v1",`+
 		verticalItem("new", "{"+onWeb+"}")[1:]+`}`+"\n")
 	c := s.join(t)
 	var seen VPAs
@@ -58,12 +59,12 @@ func TestVPAsAreWatched(t *testing.T) {
 	same(t, "vpas", VPAs{Known: true, Objects: []*vpa.VerticalPodAutoscaler{
 		keptVertical("advice", "Off", web), keptVertical("new", "", web), keptVertical("own", "", web),
 	}}, seen)
-	if requests := s.heard(); len(requests) != 2 {
+	if requests := s.Heard(); len(requests) != 2 {
 		t.Errorf("requests = %q, want a list and a watch", requests)
 	}
 
 	t.Log("silent")
-	s.set(func() { s.refuses = true })
+	s.Set(func() { s.Refuses = true })
 	eventually(t, "a silent cluster", func() bool { return c.Silence() != nil })
 	silent := c.VPAs(t.Context(), "shop")
 	same(t, "reason", fleet.ReasonForbidden, silent.Silence.Reason)
@@ -80,16 +81,16 @@ func TestVPAsOfAMember(t *testing.T) {
 	}{
 		"none":                         {answer{200, verticalList("")}, "", nil},
 		"the kind is not served":       {answer{404, "404 page not found\n"}, "", nil},
-		"the kind is no longer served": {answer{404, status(404, "NotFound", "")}, "", nil},
-		"we may not list them":         {answer{403, status(403, "Forbidden", "")}, fleet.ReasonForbidden, nil},
-		"out of order":                 {answer{500, status(500, "InternalError", "")}, fleet.ReasonServerError, nil},
+		"the kind is no longer served": {answer{404, memberstest.Status(404, "NotFound", "")}, "", nil},
+		"we may not list them":         {answer{403, memberstest.Status(403, "Forbidden", "")}, fleet.ReasonForbidden, nil},
+		"out of order":                 {answer{500, memberstest.Status(500, "InternalError", "")}, fleet.ReasonServerError, nil},
 		"garbage in targetRef": {answer{200, verticalList("", verticalItem("a", `{"targetRef":7}`), verticalItem("b", "{"+onWeb+"}"),
 			verticalItem("c", ghost), verticalItem("d", `[]`))}, "", []*vpa.VerticalPodAutoscaler{
 			keptVertical("a", "", autoscalingv2.CrossVersionObjectReference{}), keptVertical("b", "", web),
 			keptVertical("c", "", autoscalingv2.CrossVersionObjectReference{APIVersion: "a/b/c", Kind: strings.Repeat("k", 1000), Name: "../web"}),
 			keptVertical("d", "", autoscalingv2.CrossVersionObjectReference{}),
 		}},
-		"a list of something else": {answer{200, list("v2", "", item("web", ours))}, fleet.ReasonBadAnswer, nil},
+		"a list of something else": {answer{200, listOfOthers}, fleet.ReasonBadAnswer, nil},
 		"not a list":               {answer{200, `{"kind":"VerticalPodAutoscaler","apiVersion":"autoscaling.k8s.io/v1"}`}, fleet.ReasonBadAnswer, nil},
 		"a kind that nobody knows": {answer{200, `{"kind":"RiskList","apiVersion":"autoscaling.k8s.io/v1"}`}, fleet.ReasonBadAnswer, nil},
 		"half of an answer":        {answer{200, verticalList("")[:50]}, fleet.ReasonBadAnswer, nil},
@@ -99,8 +100,8 @@ func TestVPAsOfAMember(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			s.says("GET "+vpaPath, tc.answer.code, tc.answer.body)
-			s.says("GET "+vpaPath+" watch", 200, "")
+			s.Says("GET "+vpaPath, tc.answer.code, tc.answer.body)
+			s.Says("GET "+vpaPath+" watch", 200, "")
 			seen := s.join(t).VPAs(t.Context(), "shop")
 			var reason fleet.Reason
 			if seen.Silence != nil {
@@ -115,6 +116,7 @@ func TestVPAsOfAMember(t *testing.T) {
 
 // A member may have very many, of which the list is read in pages, and little is kept.
 func TestManyVPAs(t *testing.T) {
+	const pageSize = 500
 	pages, most := 200, 700.0 // bytes of one
 	if testing.Short() {
 		pages = 20
@@ -132,9 +134,9 @@ func TestManyVPAs(t *testing.T) {
 		for i := range items {
 			items[i] = verticalItem(fmt.Sprintf("vpa-%06d", page*pageSize+i), "{"+onWeb+"}")
 		}
-		s.says(key, 200, verticalList(next, items...))
+		s.Says(key, 200, verticalList(next, items...))
 	}
-	s.says("GET "+vpaPath+" watch", 200, "")
+	s.Says("GET "+vpaPath+" watch", 200, "")
 	c := s.join(t)
 	before := heaptest.InUse()
 	seen := c.VPAs(t.Context(), "shop")
@@ -143,7 +145,7 @@ func TestManyVPAs(t *testing.T) {
 		t.Fatalf("%d VPAs, %v; want %d", len(seen.Objects), seen.Silence, pages*pageSize)
 	}
 	same(t, "the last one", keptVertical(fmt.Sprintf("vpa-%06d", pages*pageSize-1), "", web), seen.Objects[pages*pageSize-1])
-	for _, request := range s.heard() {
+	for _, request := range s.Heard() {
 		if !strings.Contains(request, "limit=500") && !strings.Contains(request, "watch=true") {
 			t.Errorf("a list not in pages: %s", request)
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Evict implements [Cluster].
-func (c memberCluster) Evict(ctx context.Context, namespace string, pod PodRef) error {
+// Evict implements [Sizer].
+func (s sizer) Evict(ctx context.Context, namespace string, pod PodRef) error {
 	body, err := json.Marshal(&policyv1.Eviction{
 		TypeMeta:      metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "Eviction"},
 		ObjectMeta:    metav1.ObjectMeta{Namespace: namespace, Name: pod.Name},
@@ -21,6 +21,6 @@ func (c memberCluster) Evict(ctx context.Context, namespace string, pod PodRef) 
 	if err != nil {
 		return fmt.Errorf("evicting Pod %q: %w", pod.Name, err)
 	}
-	request := podAt(c.Client().Post(), namespace, pod, "eviction").SetHeader("Content-Type", "application/json").Body(body)
-	return c.change(ctx, request, "evicting", pod, "create pods/eviction")
+	request := podAt(s.Client().Post(), namespace, pod, "eviction").SetHeader("Content-Type", "application/json").Body(body)
+	return s.change(ctx, request, "evicting", pod, "create pods/eviction")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 const (
@@ -31,73 +32,73 @@ func served(names ...string) string {
 }
 
 // sizes is a server that can do all about sizes.
-func sizes(t *testing.T) *server {
+func sizes(t *testing.T) server {
 	s := newServer(t, "v2")
-	s.says("GET /api/v1", 200, served("pods", "pods/resize"))
-	s.says("GET /apis/fleetscale.io/v1alpha1", 200, served("podsizes"))
-	s.says(policyPath, 200, `{"kind":"MutatingAdmissionPolicy","metadata":{"uid":"u1","generation":3}}`)
-	s.says(bindingPath, 200, `{"kind":"MutatingAdmissionPolicyBinding","metadata":{"uid":"u2","generation":1}}`)
+	s.Says("GET /api/v1", 200, served("pods", "pods/resize"))
+	s.Says("GET /apis/fleetscale.io/v1alpha1", 200, served("podsizes"))
+	s.Says(policyPath, 200, `{"kind":"MutatingAdmissionPolicy","metadata":{"uid":"u1","generation":3}}`)
+	s.Says(bindingPath, 200, `{"kind":"MutatingAdmissionPolicyBinding","metadata":{"uid":"u2","generation":1}}`)
 	return s
 }
 
 func TestSizing(t *testing.T) {
-	unserved, missing := answer{404, "404 page not found\n"}, answer{404, status(404, "NotFound", `{"name":"sizes.fleetscale.io"}`)}
-	forbidden := answer{403, statusSaying(403, "Forbidden", `User "u" cannot get resource "x"`, "")}
+	unserved, missing := answer{404, "404 page not found\n"}, answer{404, memberstest.Status(404, "NotFound", `{"name":"sizes.fleetscale.io"}`)}
+	forbidden := answer{403, memberstest.StatusSaying(403, "Forbidden", `User "u" cannot get resource "x"`, "")}
 	const remedy = "apply deploy/member-sizes there"
 	tests := map[string]struct {
 		answers map[string]answer
-		want    Sizing
+		want    Support
 	}{
-		"all": {nil, Sizing{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/3 u2/1 "}},
+		"all": {nil, Support{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/3 u2/1 "}},
 		"another policy": {map[string]answer{policyPath: {200, `{"kind":"MutatingAdmissionPolicy","metadata":{"uid":"u1","generation":4}}`}},
-			Sizing{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/4 u2/1 "}},
+			Support{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/4 u2/1 "}},
 		"no policy, but something else": {map[string]answer{policyPath: {200, `{"kind":"Pod"}`}},
-			Sizing{Silence: &fleet.Silence{Reason: fleet.ReasonBadAnswer}}},
+			Support{Silence: &fleet.Silence{Reason: fleet.ReasonBadAnswer}}},
 		"an old one": {map[string]answer{"GET /api/v1": {200, served("pods")}, "GET /apis/fleetscale.io/v1alpha1": unserved,
 			policyPath:  unserved,
-			bindingPath: unserved}, Sizing{Known: true, Reason: SizingNoResize,
+			bindingPath: unserved}, Support{Known: true, Reason: NoResize,
 			Message: "it does not serve pods/resize: Kubernetes 1.33 and later do; it does not serve podsizes.fleetscale.io: " + remedy +
 				"; it does not serve mutatingadmissionpolicies.admissionregistration.k8s.io: Kubernetes 1.36 and later do" +
 				"; it does not serve mutatingadmissionpolicybindings.admissionregistration.k8s.io: Kubernetes 1.36 and later do"}},
-		"no kind": {map[string]answer{"GET /apis/fleetscale.io/v1alpha1": {200, served("other")}}, Sizing{Known: true, Resizes: true,
+		"no kind": {map[string]answer{"GET /apis/fleetscale.io/v1alpha1": {200, served("other")}}, Support{Known: true, Resizes: true,
 			Policies: "u1/3 u2/1 ",
-			Reason:   SizingNoPodSizes, Message: "it does not serve podsizes.fleetscale.io: " + remedy}},
-		"no policies": {map[string]answer{policyPath: unserved}, Sizing{Known: true, Serves: true, Resizes: true, Policies: "u2/1 ",
-			Reason:  SizingNoPolicies,
+			Reason:   NoPodSizes, Message: "it does not serve podsizes.fleetscale.io: " + remedy}},
+		"no policies": {map[string]answer{policyPath: unserved}, Support{Known: true, Serves: true, Resizes: true, Policies: "u2/1 ",
+			Reason:  NoPolicies,
 			Message: "it does not serve mutatingadmissionpolicies.admissionregistration.k8s.io: Kubernetes 1.36 and later do"}},
-		"no policy": {map[string]answer{policyPath: missing}, Sizing{Known: true, Serves: true, Resizes: true, Policies: "u2/1 ",
-			Reason:  SizingNoPolicy,
+		"no policy": {map[string]answer{policyPath: missing}, Support{Known: true, Serves: true, Resizes: true, Policies: "u2/1 ",
+			Reason:  NoPolicy,
 			Message: "it has no mutatingadmissionpolicies.admissionregistration.k8s.io sizes.fleetscale.io: " + remedy}},
-		"no binding": {map[string]answer{bindingPath: missing}, Sizing{Known: true, Serves: true, Resizes: true, Policies: "u1/3 ",
-			Reason:  SizingNoPolicy,
+		"no binding": {map[string]answer{bindingPath: missing}, Support{Known: true, Serves: true, Resizes: true, Policies: "u1/3 ",
+			Reason:  NoPolicy,
 			Message: "it has no mutatingadmissionpolicybindings.admissionregistration.k8s.io sizes.fleetscale.io: " + remedy}},
-		"no right": {map[string]answer{bindingPath: forbidden}, Sizing{Known: true, Serves: true, Resizes: true, Policies: "u1/3 ",
-			Reason: SizingForbidden,
+		"no right": {map[string]answer{bindingPath: forbidden}, Support{Known: true, Serves: true, Resizes: true, Policies: "u1/3 ",
+			Reason: Forbidden,
 			Message: "our identity lacks the right to get mutatingadmissionpolicybindings.admissionregistration.k8s.io sizes.fleetscale.io: " +
 				remedy}},
-		"it fails": {map[string]answer{policyPath: {500, status(500, "InternalError", "")}},
-			Sizing{Silence: &fleet.Silence{Reason: fleet.ReasonServerError}}},
-		"discovery fails": {map[string]answer{"GET /api/v1": {500, status(500, "InternalError", "")}},
-			Sizing{Silence: &fleet.Silence{Reason: fleet.ReasonServerError}}},
+		"it fails": {map[string]answer{policyPath: {500, memberstest.Status(500, "InternalError", "")}},
+			Support{Silence: &fleet.Silence{Reason: fleet.ReasonServerError}}},
+		"discovery fails": {map[string]answer{"GET /api/v1": {500, memberstest.Status(500, "InternalError", "")}},
+			Support{Silence: &fleet.Silence{Reason: fleet.ReasonServerError}}},
 		"no list": {map[string]answer{"GET /apis/fleetscale.io/v1alpha1": {200, `{"kind":"Pod"}`}},
-			Sizing{Silence: &fleet.Silence{Reason: fleet.ReasonBadAnswer}}},
+			Support{Silence: &fleet.Silence{Reason: fleet.ReasonBadAnswer}}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := sizes(t)
 			for request, a := range tc.answers {
-				s.says(request, a.code, a.body)
+				s.Says(request, a.code, a.body)
 			}
 			c := s.join(t)
-			got := c.Sizing(t.Context())
+			got := c.Support(t.Context())
 			if got.Silence != nil {
 				got.Silence.Detail = ""
 			}
 			same(t, "sizing", tc.want, got)
-			s.heard()
-			c.Sizing(t.Context())
-			same(t, "requests of a second question", []string(nil), s.heard())
+			s.Heard()
+			c.Support(t.Context())
+			same(t, "requests of a second question", []string(nil), s.Heard())
 		})
 	}
 }
@@ -107,34 +108,34 @@ func TestSizingOfASilentCluster(t *testing.T) {
 	t.Parallel()
 	s := sizes(t)
 	c := s.join(t)
-	c.Sizing(t.Context())
-	s.set(func() { s.refuses = true })
+	c.Support(t.Context())
+	s.Set(func() { s.Refuses = true })
 	eventually(t, "a silent cluster", func() bool { return c.Silence() != nil })
-	s.heard()
-	got := c.Sizing(t.Context())
+	s.Heard()
+	got := c.Support(t.Context())
 	same(t, "reason", fleet.ReasonForbidden, got.Silence.Reason)
 	got.Silence = nil
-	same(t, "sizing", Sizing{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/3 u2/1 "}, got)
-	same(t, "requests", []string(nil), s.heard())
+	same(t, "sizing", Support{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/3 u2/1 "}, got)
+	same(t, "requests", []string(nil), s.Heard())
 }
 
 // finder counts how often a cluster is asked.
 type finder struct {
 	asked int
-	found Sizing
+	found Support
 	err   error
 }
 
-func (f *finder) find(context.Context) (Sizing, error) {
+func (f *finder) find(context.Context) (Support, error) {
 	f.asked++
 	return f.found, f.err
 }
 
 func TestSizingIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := sizings{known: map[*member.Member]*sizing{}}
+		all := supports{known: map[*member.Member]*support{}}
 		one := all.of(nil, time.Now())
-		f := &finder{found: Sizing{Known: true, Resizes: true}}
+		f := &finder{found: Support{Known: true, Resizes: true}}
 		for range 3600 {
 			same(t, "sizing", f.found, one.ask(t.Context(), f.find))
 			time.Sleep(time.Second)
@@ -147,7 +148,7 @@ func TestSizingIsRemembered(t *testing.T) {
 		time.Sleep(3 * time.Minute)
 		got := one.ask(t.Context(), f.find)
 		same(t, "silence", fleet.ReasonUnreachable, got.Silence.Reason)
-		f.err, f.found = nil, Sizing{Known: true, Admits: true}
+		f.err, f.found = nil, Support{Known: true, Admits: true}
 		same(t, "sizing as it was last, and its silence", got, one.ask(t.Context(), f.find))
 		time.Sleep(3 * time.Minute)
 		same(t, "sizing as it is then", f.found, one.ask(t.Context(), f.find))
@@ -157,13 +158,13 @@ func TestSizingIsRemembered(t *testing.T) {
 // Those who ask at once have the cluster be asked once. Who asks first waits; later, nobody waits for another.
 func TestSizingIsAskedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := sizings{known: map[*member.Member]*sizing{}}
+		all := supports{known: map[*member.Member]*support{}}
 		one := all.of(nil, time.Now())
-		want := Sizing{Known: true, Admits: true}
+		want := Support{Known: true, Admits: true}
 		asked := 0
-		slow := func(ctx context.Context) (Sizing, error) {
+		slow := func(ctx context.Context) (Support, error) {
 			asked++
-			if deadline, set := ctx.Deadline(); !set || time.Until(deadline) > sizingTimeout {
+			if deadline, set := ctx.Deadline(); !set || time.Until(deadline) > supportTimeout {
 				t.Errorf("the deadline is %v", deadline)
 			}
 			time.Sleep(5 * time.Second)
@@ -200,13 +201,13 @@ func TestSizingIsAskedOnce(t *testing.T) {
 // That somebody does not wait says nothing of the cluster, and others ask it.
 func TestSizingOfWhoDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := sizings{known: map[*member.Member]*sizing{}}
+		all := supports{known: map[*member.Member]*support{}}
 		one := all.of(nil, time.Now())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		never := func(ctx context.Context) (Sizing, error) {
+		never := func(ctx context.Context) (Support, error) {
 			<-ctx.Done()
-			return Sizing{}, fmt.Errorf("asking: %w", ctx.Err())
+			return Support{}, fmt.Errorf("asking: %w", ctx.Err())
 		}
 		var asking sync.WaitGroup
 		for range 2 {
@@ -217,14 +218,14 @@ func TestSizingOfWhoDoesNotWait(t *testing.T) {
 			})
 		}
 		asking.Wait()
-		f := &finder{found: Sizing{Known: true}}
+		f := &finder{found: Support{Known: true}}
 		same(t, "sizing", f.found, one.ask(t.Context(), f.find))
 	})
 }
 
 // What nobody asks for is forgotten.
 func TestSizingIsForgotten(t *testing.T) {
-	all := sizings{known: map[*member.Member]*sizing{}}
+	all := supports{known: map[*member.Member]*support{}}
 	now := time.Now()
 	kept := &member.Member{}
 	for range 1000 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
@@ -30,8 +31,8 @@ type ContainerResources struct {
 	Requests, Limits pods.Resources
 }
 
-// Resize implements [Cluster].
-func (c memberCluster) Resize(ctx context.Context, namespace string, pod PodRef, containers []ContainerResources) error {
+// Resize implements [Sizer].
+func (s sizer) Resize(ctx context.Context, namespace string, pod PodRef, containers []ContainerResources) error {
 	changed := changesOf(containers)
 	if changed == nil {
 		return nil
@@ -42,19 +43,19 @@ func (c memberCluster) Resize(ctx context.Context, namespace string, pod PodRef,
 	if err != nil {
 		return fmt.Errorf("resizing Pod %q: %w", pod.Name, err)
 	}
-	request := podAt(c.Client().Patch(types.StrategicMergePatchType), namespace, pod, "resize").
+	request := podAt(s.Client().Patch(types.StrategicMergePatchType), namespace, pod, "resize").
 		Param("fieldManager", SizesManager).Body(body)
-	return c.change(ctx, request, "resizing", pod, "patch pods/resize")
+	return s.change(ctx, request, "resizing", pod, "patch pods/resize")
 }
 
 // podAt leads a request to a subresource of a Pod.
 func podAt(request *rest.Request, namespace string, pod PodRef, subresource string) *rest.Request {
-	return workloadAt(request, corev1.SchemeGroupVersion.WithResource("pods"), namespace, pod.Name).SubResource(subresource)
+	return connection.At(request, corev1.SchemeGroupVersion.WithResource("pods"), namespace).Name(pod.Name).SubResource(subresource)
 }
 
 // change sends a request about a Pod, once: whether to repeat it is the caller's to decide.
-func (c memberCluster) change(ctx context.Context, request *rest.Request, doing string, pod PodRef, right string) error {
-	if silence := c.Silence(); silence != nil {
+func (s sizer) change(ctx context.Context, request *rest.Request, doing string, pod PodRef, right string) error {
+	if silence := s.Silence(); silence != nil {
 		return silence
 	}
 	if pod.UID == "" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"testing"
@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
@@ -24,8 +23,8 @@ func TestBounds(t *testing.T) {
 		"namespaces/shop/resourcequotas": `ResourceQuotaList","items":[{"metadata":{"namespace":"shop","name":"q"},
 			"status":{"hard":{"requests.cpu":"5"},"used":{"requests.cpu":"3"}}}]`,
 	} {
-		s.says("GET /api/v1/"+path, 200, `{"apiVersion":"v1","metadata":{"resourceVersion":"5"},"kind":"`+list+`}`)
-		s.says("GET /api/v1/"+path+" watch", 200, "")
+		s.Says("GET /api/v1/"+path, 200, `{"apiVersion":"v1","metadata":{"resourceVersion":"5"},"kind":"`+list+`}`)
+		s.Says("GET /api/v1/"+path+" watch", 200, "")
 	}
 	c := s.join(t)
 	listing := c.SizedPods(t.Context(), "shop", labels.SelectorFromSet(labels.Set{"app": "web"}))
@@ -40,13 +39,4 @@ func TestBounds(t *testing.T) {
 	template := &corev1.PodTemplateSpec{}
 	same(t, "the largest nodes", []pods.Resources{{MilliCPU: 4000, Memory: 8 << 30}}, c.LargestNodes(t.Context(), template).Nodes)
 	same(t, "what quotas leave", cpu(3000), c.QuotaLeft(t.Context(), "shop", template, listing.Pods).Requests)
-}
-
-func TestBoundsOfAClusterThatIsNotRegistered(t *testing.T) {
-	c := Unregistered("east")
-	silence := c.Silence()
-	same(t, "Pods", pods.SizedListing{Silent: silence}, c.SizedPods(t.Context(), "shop", labels.Everything()))
-	same(t, "LimitRanges", capacity.LimitRanges{Unknown: silence}, c.LimitRanges(t.Context(), "shop"))
-	same(t, "largest nodes", capacity.LargestNodes{Unknown: silence}, c.LargestNodes(t.Context(), nil))
-	same(t, "quotas", capacity.QuotaLeft{Unknown: silence}, c.QuotaLeft(t.Context(), "shop", nil, nil))
 }

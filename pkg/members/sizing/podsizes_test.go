@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 const sizesPath = "/apis/fleetscale.io/v1alpha1/namespaces/shop/podsizes"
@@ -46,8 +47,8 @@ func podSizesList(items ...string) string {
 func TestPodSizesAreWatched(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
-	s.says("GET "+sizesPath, 200, podSizesList(podSizes("fleetscale", entry("b"), entry("a")), podSizes("other", entry("c"))))
-	s.says("GET "+sizesPath+" watch", 200, "")
+	s.Says("GET "+sizesPath, 200, podSizesList(podSizes("fleetscale", entry("b"), entry("a")), podSizes("other", entry("c"))))
+	s.Says("GET "+sizesPath+" watch", 200, "")
 	c := s.join(t)
 	seen := c.PodSizes(t.Context(), "shop")
 	same(t, "sizes", PodSizes{Workloads: []v1alpha1.SizedWorkload{entry("b"), entry("a")}, Generation: 7, Known: true}, seen)
@@ -63,8 +64,8 @@ func TestPodSizesOfOthers(t *testing.T) {
 		"not served":     {answer{404, "404 page not found\n"}, ""},
 		"none":           {answer{200, podSizesList()}, ""},
 		"only others":    {answer{200, podSizesList(podSizes("other", entry("a")))}, ""},
-		"forbidden":      {answer{403, status(403, "Forbidden", "")}, fleet.ReasonForbidden},
-		"something else": {answer{200, list("v2", "", item("web", ours))}, fleet.ReasonBadAnswer},
+		"forbidden":      {answer{403, memberstest.Status(403, "Forbidden", "")}, fleet.ReasonForbidden},
+		"something else": {answer{200, listOfOthers}, fleet.ReasonBadAnswer},
 		"workloads of no kind": {answer{200, podSizesList(`{"metadata":{"name":"fleetscale"},"workloads":[{"matchLabels":7}]}`)},
 			fleet.ReasonBadAnswer},
 	}
@@ -72,8 +73,8 @@ func TestPodSizesOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			s.says("GET "+sizesPath, tc.answer.code, tc.answer.body)
-			s.says("GET "+sizesPath+" watch", 200, "")
+			s.Says("GET "+sizesPath, tc.answer.code, tc.answer.body)
+			s.Says("GET "+sizesPath+" watch", 200, "")
 			seen := s.join(t).PodSizes(t.Context(), "shop")
 			var reason fleet.Reason
 			if seen.Silence != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"context"
@@ -50,9 +50,9 @@ func vpaRecordOf(v *vpa.VerticalPodAutoscaler) vpaRecord {
 	}}
 }
 
-// VPAs implements [Cluster]: from what is watched.
-func (c memberCluster) VPAs(ctx context.Context, namespace string) VPAs {
-	return vpasOf(c.all.vpas.Ask(ctx, c.Member, namespace))
+// VPAs implements [Sizer]: from what is watched.
+func (s sizer) VPAs(ctx context.Context, namespace string) VPAs {
+	return vpasOf(s.all.vpas.Ask(ctx, s.Member, namespace))
 }
 
 func vpasOf(answer mirror.Answer[vpaRecord]) VPAs {

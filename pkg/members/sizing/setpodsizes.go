@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"context"
@@ -14,11 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
-// SetPodSizes implements [Cluster].
-func (c memberCluster) SetPodSizes(ctx context.Context, namespace string, owner types.UID, entry v1alpha1.SizedWorkload) error {
-	stored, err := c.applyPodSizes(ctx, namespace, owner, entry)
+// SetPodSizes implements [Sizer].
+func (s sizer) SetPodSizes(ctx context.Context, namespace string, owner types.UID, entry v1alpha1.SizedWorkload) error {
+	stored, err := s.applyPodSizes(ctx, namespace, owner, entry)
 	if err == nil {
 		err = standsAs(stored, entry)
 	}
@@ -36,25 +37,25 @@ func standsAs(stored *v1alpha1.PodSizes, entry v1alpha1.SizedWorkload) error {
 	return &Refused{Why: RefusedTaken, Message: "somebody else has written to them too: delete the entry there"}
 }
 
-// RemovePodSizes implements [Cluster].
-func (c memberCluster) RemovePodSizes(ctx context.Context, namespace string, owner types.UID, name string) error {
-	if err := c.removePodSizes(ctx, namespace, owner, name); err != nil {
+// RemovePodSizes implements [Sizer].
+func (s sizer) RemovePodSizes(ctx context.Context, namespace string, owner types.UID, name string) error {
+	if err := s.removePodSizes(ctx, namespace, owner, name); err != nil {
 		return fmt.Errorf("removing the sizes of Pods of %q: %w", name, err)
 	}
 	return nil
 }
 
-func (c memberCluster) removePodSizes(ctx context.Context, namespace string, owner types.UID, name string) error {
-	if silence := c.Silence(); silence != nil {
+func (s sizer) removePodSizes(ctx context.Context, namespace string, owner types.UID, name string) error {
+	if silence := s.Silence(); silence != nil {
 		return silence
 	}
-	request := workloadAt(c.Client().Get(), podSizesResource, namespace, v1alpha1.PodSizesName)
+	request := connection.At(s.Client().Get(), podSizesResource, namespace).Name(v1alpha1.PodSizesName)
 	if err := request.MaxRetries(0).Do(ctx).Error(); apierrors.IsNotFound(err) {
 		return nil // it would be made
 	} else if err != nil {
 		return refusedOr(err, "get "+v1alpha1.PodSizesResource)
 	}
-	stored, err := c.applyPodSizes(ctx, namespace, owner)
+	stored, err := s.applyPodSizes(ctx, namespace, owner)
 	var refused *Refused
 	switch {
 	case errors.As(err, &refused) && refused.Why == RefusedInvalid, // a part of it stays, which nobody else wrote whole
@@ -65,8 +66,8 @@ func (c memberCluster) removePodSizes(ctx context.Context, namespace string, own
 	case len(stored.Workloads) > 0:
 		return nil
 	}
-	request = workloadAt(c.Client().Delete(), podSizesResource, namespace, v1alpha1.PodSizesName).MaxRetries(0)
-	err = remove(ctx, request, metav1.DeleteOptions{
+	request = connection.At(s.Client().Delete(), podSizesResource, namespace).Name(v1alpha1.PodSizesName).MaxRetries(0)
+	err = connection.Delete(ctx, request, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &stored.UID, ResourceVersion: &stored.ResourceVersion},
 	})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another entry has come
@@ -76,25 +77,25 @@ func (c memberCluster) removePodSizes(ctx context.Context, namespace string, own
 }
 
 // applyPodSizes has the owner's manager own these entries, one or none, and returns what is stored.
-func (c memberCluster) applyPodSizes(ctx context.Context, namespace string, owner types.UID,
+func (s sizer) applyPodSizes(ctx context.Context, namespace string, owner types.UID,
 	entries ...v1alpha1.SizedWorkload) (*v1alpha1.PodSizes, error) {
-	if silence := c.Silence(); silence != nil {
+	if silence := s.Silence(); silence != nil {
 		return nil, silence
 	}
 	body, err := podSizesOf(namespace, entries)
 	if err != nil {
 		return nil, err
 	}
-	request := workloadAt(c.Client().Patch(types.ApplyPatchType), podSizesResource, namespace, v1alpha1.PodSizesName).
+	request := connection.At(s.Client().Patch(types.ApplyPatchType), podSizesResource, namespace).Name(v1alpha1.PodSizesName).
 		Param("fieldManager", sizesManagerOf(owner)).Param("force", "false").Body(body).MaxRetries(0)
-	answer, err := answerTo(ctx, request)
-	if fault := namespaceFault(err, namespace); fault != nil {
+	answer, err := connection.Answer(ctx, request)
+	if fault := connection.NamespaceFault(err, namespace); fault != nil {
 		return nil, fault
 	}
 	if err != nil {
 		return nil, refusedOr(err, "patch "+v1alpha1.PodSizesResource)
 	}
-	return decode(ctx, c, answer, &v1alpha1.PodSizes{}, v1alpha1.PodSizesKind)
+	return connection.DecodeKind(ctx, s.Reading(), answer, &v1alpha1.PodSizes{}, v1alpha1.PodSizesKind)
 }
 
 // podSizesOf is an object with these entries. One with none leaves the list out: an empty one would be owned.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"context"
@@ -15,10 +15,11 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
 )
 
-// Sizing is what a cluster can do about the sizes of Pods.
-type Sizing struct {
+// Support is what a cluster can do about the sizes of Pods.
+type Support struct {
 	// Known is false where the rest says nothing, as it was never found out.
 	Known bool
 	// Silence is why it cannot be found out now, so that the rest is as it was last; nil if it can.
@@ -32,25 +33,25 @@ type Sizing struct {
 	Policies string
 	// Reason is the first thing that it lacks, for one or the other; empty if it lacks nothing. Message is all that it lacks, and what to
 	// do about it.
-	Reason  SizingReason
+	Reason  Lack
 	Message string
 }
 
-// SizingReason is what a cluster lacks, in one word.
-type SizingReason string
+// Lack is what a cluster lacks, in one word.
+type Lack string
 
 // What clusters lack.
 const (
-	// SizingNoResize: it does not serve pods/resize, as Kubernetes before 1.33.
-	SizingNoResize SizingReason = "ResizeNotServed"
-	// SizingNoPodSizes: it does not serve PodSizes.
-	SizingNoPodSizes SizingReason = "PodSizesNotServed"
-	// SizingNoPolicies: it does not serve MutatingAdmissionPolicies, as Kubernetes before 1.36.
-	SizingNoPolicies SizingReason = "PoliciesNotServed"
-	// SizingNoPolicy: it lacks the policy, or its binding.
-	SizingNoPolicy SizingReason = "PolicyMissing"
-	// SizingForbidden: our identity may not read the policy, or its binding.
-	SizingForbidden SizingReason = "Forbidden"
+	// NoResize: it does not serve pods/resize, as Kubernetes before 1.33.
+	NoResize Lack = "ResizeNotServed"
+	// NoPodSizes: it does not serve PodSizes.
+	NoPodSizes Lack = "PodSizesNotServed"
+	// NoPolicies: it does not serve MutatingAdmissionPolicies, as Kubernetes before 1.36.
+	NoPolicies Lack = "PoliciesNotServed"
+	// NoPolicy: it lacks the policy, or its binding.
+	NoPolicy Lack = "PolicyMissing"
+	// Forbidden: our identity may not read the policy, or its binding.
+	Forbidden Lack = "Forbidden"
 )
 
 // remedy is what to do about most of it.
@@ -59,53 +60,53 @@ const remedy = ": apply deploy/member-sizes there"
 // policyName is that of the MutatingAdmissionPolicy, and of its binding.
 const policyName = "sizes.fleetscale.io"
 
-// Sizing implements [Cluster].
-func (c memberCluster) Sizing(ctx context.Context) Sizing {
-	known := c.all.sizings.of(c.Member, time.Now())
-	if silence := c.Silence(); silence != nil {
+// Support implements [Sizer].
+func (s sizer) Support(ctx context.Context) Support {
+	known := s.all.supports.of(s.Member, time.Now())
+	if silence := s.Silence(); silence != nil {
 		last, _, _ := known.get()
 		return last.unless(silence)
 	}
-	return known.ask(ctx, c.findSizing)
+	return known.ask(ctx, s.find)
 }
 
-// findSizing asks the cluster.
-func (c memberCluster) findSizing(ctx context.Context) (Sizing, error) {
-	found := Sizing{Known: true, Admits: true}
+// find asks the cluster.
+func (s sizer) find(ctx context.Context) (Support, error) {
+	found := Support{Known: true, Admits: true}
 	var err error
-	if found.Resizes, err = c.serves(ctx, "/api/v1", "pods/resize"); err != nil {
-		return Sizing{}, err
+	if found.Resizes, err = s.serves(ctx, "/api/v1", "pods/resize"); err != nil {
+		return Support{}, err
 	}
 	if !found.Resizes {
-		found.lacks(SizingNoResize, "it does not serve pods/resize: Kubernetes 1.33 and later do")
+		found.lacks(NoResize, "it does not serve pods/resize: Kubernetes 1.33 and later do")
 	}
-	served, err := c.serves(ctx, "/apis/"+v1alpha1.SchemeGroupVersion.String(), v1alpha1.PodSizesResource)
+	served, err := s.serves(ctx, "/apis/"+v1alpha1.SchemeGroupVersion.String(), v1alpha1.PodSizesResource)
 	if err != nil {
-		return Sizing{}, err
+		return Support{}, err
 	}
 	if found.Serves = served; !served {
-		found.doesNotAdmit(SizingNoPodSizes, "it does not serve "+v1alpha1.PodSizesResource+"."+v1alpha1.GroupName+remedy)
+		found.doesNotAdmit(NoPodSizes, "it does not serve "+v1alpha1.PodSizesResource+"."+v1alpha1.GroupName+remedy)
 	}
 	for _, of := range [][2]string{
 		{"mutatingadmissionpolicies", "MutatingAdmissionPolicy"}, {"mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"},
 	} {
-		if err := c.findPolicy(ctx, &found, of[0], of[1]); err != nil {
-			return Sizing{}, err
+		if err := s.findPolicy(ctx, &found, of[0], of[1]); err != nil {
+			return Support{}, err
 		}
 	}
 	return found, nil
 }
 
 // serves reports whether the cluster serves a resource in a version of a group.
-func (c memberCluster) serves(ctx context.Context, version, resource string) (bool, error) {
-	answer, err := answerTo(ctx, c.Client().Get().AbsPath(version).SetHeader("Accept", "application/json").MaxRetries(0))
+func (s sizer) serves(ctx context.Context, version, resource string) (bool, error) {
+	answer, err := connection.Answer(ctx, s.Client().Get().AbsPath(version).SetHeader("Accept", "application/json").MaxRetries(0))
 	if _, absent := fleet.Classify(err); absent {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("reading what %s serves: %w", version, err)
 	}
-	list, err := decode(ctx, c, answer, &metav1.APIResourceList{}, "APIResourceList")
+	list, err := connection.DecodeKind(ctx, s.Reading(), answer, &metav1.APIResourceList{}, "APIResourceList")
 	if err != nil {
 		return false, err
 	}
@@ -113,12 +114,11 @@ func (c memberCluster) serves(ctx context.Context, version, resource string) (bo
 }
 
 // findPolicy notes which policy there is, or binding of it, or what lacks of it.
-func (c memberCluster) findPolicy(ctx context.Context, found *Sizing, resource, kind string) error {
-	at := resourcesAt(c.Client().Get(), admissionv1.SchemeGroupVersion.WithResource(resource), "").Name(policyName).MaxRetries(0).
-		SetHeader("Accept", "application/json")
-	answer, err := answerTo(ctx, at)
+func (s sizer) findPolicy(ctx context.Context, found *Support, resource, kind string) error {
+	at := connection.At(s.Client().Get(), admissionv1.SchemeGroupVersion.WithResource(resource), "").Name(policyName)
+	answer, err := connection.Answer(ctx, at.MaxRetries(0))
 	if err == nil {
-		policy, err := decode(ctx, c, answer, &metav1.PartialObjectMetadata{}, kind)
+		policy, err := connection.DecodeKind(ctx, s.Reading(), answer, &metav1.PartialObjectMetadata{}, kind)
 		if err == nil {
 			found.Policies += fmt.Sprintf("%.36s/%d ", policy.UID, policy.Generation) // a UUID
 		}
@@ -131,23 +131,23 @@ func (c memberCluster) findPolicy(ctx context.Context, found *Sizing, resource, 
 	}
 	switch refused.Why {
 	case RefusedUnserved:
-		found.doesNotAdmit(SizingNoPolicies, "it does not serve "+name+": Kubernetes 1.36 and later do")
+		found.doesNotAdmit(NoPolicies, "it does not serve "+name+": Kubernetes 1.36 and later do")
 	case RefusedGone:
-		found.doesNotAdmit(SizingNoPolicy, "it has no "+name+" "+policyName+remedy)
+		found.doesNotAdmit(NoPolicy, "it has no "+name+" "+policyName+remedy)
 	case RefusedRight, RefusedPolicy:
-		found.doesNotAdmit(SizingForbidden, "our identity lacks the right to get "+name+" "+policyName+remedy)
+		found.doesNotAdmit(Forbidden, "our identity lacks the right to get "+name+" "+policyName+remedy)
 	default:
 		return fmt.Errorf("reading %s %q: %w", name, policyName, err)
 	}
 	return nil
 }
 
-func (s *Sizing) doesNotAdmit(reason SizingReason, message string) {
+func (s *Support) doesNotAdmit(reason Lack, message string) {
 	s.Admits = false
 	s.lacks(reason, message)
 }
 
-func (s *Sizing) lacks(reason SizingReason, message string) {
+func (s *Support) lacks(reason Lack, message string) {
 	if s.Reason == "" {
 		s.Reason = reason
 	}

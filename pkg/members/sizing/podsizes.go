@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"context"
@@ -66,9 +66,9 @@ func podSizesRecordOf(s *v1alpha1.PodSizes) podSizesRecord {
 	return podSizesRecord{kept}
 }
 
-// PodSizes implements [Cluster]: from what is watched.
-func (c memberCluster) PodSizes(ctx context.Context, namespace string) PodSizes {
-	answer := c.all.podSizes.Ask(ctx, c.Member, namespace)
+// PodSizes implements [Sizer]: from what is watched.
+func (s sizer) PodSizes(ctx context.Context, namespace string) PodSizes {
+	answer := s.all.podSizes.Ask(ctx, s.Member, namespace)
 	seen := PodSizes{Known: answer.Known, Silence: answer.Silence}
 	if r, found := answer.Find(mirror.Key{Namespace: namespace, Name: v1alpha1.PodSizesName}); found {
 		seen.Workloads, seen.Generation = r.Workloads, r.Generation

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"context"
@@ -11,15 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
 )
 
-// sized is the template with what the cluster gives new Pods of it. That is looked up only where it is known already that the cluster
+// Template is the template with what the cluster gives new Pods of it. That is looked up only where it is known already that the cluster
 // gives sizes: as long as no MultidimPodAutoscaler asks, nobody has written any.
-func (c memberCluster) sized(ctx context.Context, namespace string, template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
-	if can, _, _ := c.all.sizings.of(c.Member, time.Now()).get(); !can.Serves || !can.Admits {
+func (m *Members) Template(ctx context.Context, c *member.Member, namespace string,
+	template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
+	if can, _, _ := m.supports.of(c, time.Now()).get(); !can.Serves || !can.Admits {
 		return template
 	}
-	for _, w := range c.PodSizes(ctx, namespace).Workloads {
+	for _, w := range m.Of(c).PodSizes(ctx, namespace).Workloads {
 		if len(w.MatchLabels) > 0 && labels.SelectorFromSet(w.MatchLabels).Matches(labels.Set(template.Labels)) {
 			return withSizes(template, w.Containers)
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"net/http"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
@@ -20,7 +21,7 @@ import (
 const hubVPAPath = "/apis/autoscaling.k8s.io/v1/verticalpodautoscalers"
 
 // hubOf watches s as the hub.
-func hubOf(t *testing.T, s *server, namespaces ...string) *Hub {
+func hubOf(t *testing.T, s server, namespaces ...string) *Hub {
 	t.Helper()
 	scope, err := tenancy.NewScope(namespaces)
 	if err != nil {
@@ -40,14 +41,14 @@ func TestVPAsOfSomeNamespacesOfTheHub(t *testing.T) {
 	t.Parallel()
 	const path = "/apis/autoscaling.k8s.io/v1/namespaces/shop/verticalpodautoscalers"
 	s := newServer(t, "v2")
-	s.says("GET "+path, 200, verticalList("", verticalItem("b", "{"+onWeb+"}")))
-	s.says("GET "+path+" watch", 200, "")
+	s.Says("GET "+path, 200, verticalList("", verticalItem("b", "{"+onWeb+"}")))
+	s.Says("GET "+path+" watch", 200, "")
 	h := hubOf(t, s, "shop", "pay")
 	same(t, "in shop", VPAs{Known: true, Objects: []*vpa.VerticalPodAutoscaler{keptVertical("b", "", web)}}, h.VPAs(t.Context(), "shop"))
 	if seen := h.VPAs(t.Context(), "bank"); seen.Known || seen.Silence == nil || seen.Silence.Reason != mirror.ReasonOutOfScope {
 		t.Errorf("in bank: %+v", seen)
 	}
-	for _, request := range s.heard() {
+	for _, request := range s.Heard() {
 		if !strings.HasPrefix(request, "GET "+path) {
 			t.Errorf("the hub was asked %s", request)
 		}
@@ -62,9 +63,9 @@ func inNamespace(namespace, item string) string {
 func TestVPAsOfTheHub(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
-	s.says("GET "+hubVPAPath, 200, verticalList("", inNamespace("bank", verticalItem("a", "{"+onWeb+"}")),
+	s.Says("GET "+hubVPAPath, 200, verticalList("", inNamespace("bank", verticalItem("a", "{"+onWeb+"}")),
 		verticalItem("b", "{"+onWeb+"}"), verticalItem("c", "{"+onWeb+off+"}"), inNamespace("zoo", verticalItem("d", "{"+onWeb+"}"))))
-	s.says("GET "+hubVPAPath+" watch", 200, "")
+	s.Says("GET "+hubVPAPath+" watch", 200, "")
 	h := hubOf(t, s)
 	same(t, "in shop", VPAs{Known: true, Objects: []*vpa.VerticalPodAutoscaler{keptVertical("b", "", web), keptVertical("c", "Off", web)}},
 		h.VPAs(t.Context(), "shop"))
@@ -73,7 +74,7 @@ func TestVPAsOfTheHub(t *testing.T) {
 			t.Errorf("in %s: %+v, want %d", namespace, got, want)
 		}
 	}
-	if requests := s.heard(); len(requests) > 2 {
+	if requests := s.Heard(); len(requests) > 2 {
 		t.Errorf("requests %q, want a list and a watch", requests)
 	}
 }
@@ -86,12 +87,12 @@ func TestHubWithoutVPAs(t *testing.T) {
 		want   fleet.Reason
 	}{
 		"not served": {answer{404, "404 page not found\n"}, ""},
-		"forbidden":  {answer{403, status(403, "Forbidden", "")}, fleet.ReasonForbidden},
+		"forbidden":  {answer{403, memberstest.Status(403, "Forbidden", "")}, fleet.ReasonForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			s.says("GET "+hubVPAPath, tc.answer.code, tc.answer.body)
+			s.Says("GET "+hubVPAPath, tc.answer.code, tc.answer.body)
 			h := hubOf(t, s)
 			for _, namespace := range []string{"shop", "bank", "zoo"} {
 				seen := h.VPAs(t.Context(), namespace)
@@ -103,7 +104,7 @@ func TestHubWithoutVPAs(t *testing.T) {
 					t.Errorf("%s: %+v", namespace, seen)
 				}
 			}
-			if requests := s.heard(); len(requests) > 2 { // a second one only if the machine is slow
+			if requests := s.Heard(); len(requests) > 2 { // a second one only if the machine is slow
 				t.Errorf("requests %q", requests)
 			}
 		})

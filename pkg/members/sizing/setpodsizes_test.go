@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
 const sizesObject = sizesPath + "/fleetscale"
@@ -31,10 +32,10 @@ func applied(t *testing.T, manager string, entries ...v1alpha1.SizedWorkload) st
 func TestSetPodSizes(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
-	s.says("PATCH "+sizesObject, 200, podSizes("fleetscale", entry("web"), entry("other")))
+	s.Says("PATCH "+sizesObject, 200, podSizes("fleetscale", entry("web"), entry("other")))
 	c := s.join(t)
-	same(t, "error", "", told(c.SetPodSizes(t.Context(), "shop", "uid-of-web", entry("web"))))
-	same(t, "requests", []string{applied(t, "fleetscale-sizes.uid-of-web", entry("web"))}, s.heard())
+	same(t, "error", "", memberstest.Told(c.SetPodSizes(t.Context(), "shop", "uid-of-web", entry("web"))))
+	same(t, "requests", []string{applied(t, "fleetscale-sizes.uid-of-web", entry("web"))}, s.Heard())
 }
 
 // What others have added to an entry is not passed over: it would be written again and again.
@@ -50,7 +51,7 @@ func TestSetPodSizesOfTwoWriters(t *testing.T) {
 		stored := entry("web")
 		change(&stored)
 		s := newServer(t, "v2")
-		s.says("PATCH "+sizesObject, 200, podSizes("fleetscale", stored))
+		s.Says("PATCH "+sizesObject, 200, podSizes("fleetscale", stored))
 		var refused *Refused
 		if err := s.join(t).SetPodSizes(t.Context(), "shop", "uid-of-web", entry("web")); !errors.As(err, &refused) ||
 			refused.Why != RefusedTaken {
@@ -74,36 +75,36 @@ func TestSetPodSizesIsRefused(t *testing.T) {
 		why    Refusal
 		err    string
 	}{
-		"one too many": {answer{422, status(422, "Invalid",
+		"one too many": {answer{422, memberstest.Status(422, "Invalid",
 			`{"causes":[{"reason":"FieldValueTooMany","message":"Too many: 201: must have at most 200 items","field":"workloads"}]}`)},
 			RefusedTooMany, ""},
-		"too many containers": {answer{422, status(422, "Invalid",
+		"too many containers": {answer{422, memberstest.Status(422, "Invalid",
 			`{"causes":[{"reason":"FieldValueTooMany","field":"workloads[0].containers"}]}`)}, RefusedInvalid, ""},
-		"somebody else's": {answer{409, status(409, "Conflict",
+		"somebody else's": {answer{409, memberstest.Status(409, "Conflict",
 			`{"causes":[{"reason":"FieldManagerConflict","field":".workloads"}]}`)}, RefusedTaken, ""},
 		"not served": {answer{404, "404 page not found\n"}, RefusedUnserved, ""},
-		"no right": {answer{403, statusSaying(403, "Forbidden", `User "u" cannot patch resource "podsizes"`, "")}, RefusedRight,
+		"no right": {answer{403, memberstest.StatusSaying(403, "Forbidden", `User "u" cannot patch resource "podsizes"`, "")}, RefusedRight,
 			`our identity lacks the right to patch podsizes: User "u" cannot patch resource "podsizes"`},
-		"no namespace": {answer{404, status(404, "NotFound", `{"name":"shop","kind":"namespaces"}`)}, "",
+		"no namespace": {answer{404, memberstest.Status(404, "NotFound", `{"name":"shop","kind":"namespaces"}`)}, "",
 			`namespace "shop" does not exist in the cluster; create it there`},
 		"something else": {answer{200, `{"kind":"Deployment"}`}, "", "silence: BadAnswer"},
-		"it failed":      {answer{500, status(500, "InternalError", "")}, "", "the cluster says InternalError"},
+		"it failed":      {answer{500, memberstest.Status(500, "InternalError", "")}, "", "the cluster says InternalError"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			s.says("PATCH "+sizesObject, tc.answer.code, tc.answer.body)
+			s.Says("PATCH "+sizesObject, tc.answer.code, tc.answer.body)
 			err := s.join(t).SetPodSizes(t.Context(), "shop", "uid-of-web", entry("web"))
 			var r *Refused
 			if !errors.As(err, &r) {
 				r = &Refused{}
 			}
 			same(t, "why", tc.why, r.Why)
-			if text := told(err); err == nil || !strings.HasSuffix(text, tc.err) {
+			if text := memberstest.Told(err); err == nil || !strings.HasSuffix(text, tc.err) {
 				t.Errorf("error = %s, want %s", text, tc.err)
 			}
-			same(t, "how often it is asked", 1, len(s.heard()))
+			same(t, "how often it is asked", 1, len(s.Heard()))
 		})
 	}
 }
@@ -114,9 +115,9 @@ func TestRemovePodSizes(t *testing.T) {
 	removed := "DELETE " + sizesObject + "\napplication/json\n" +
 		`{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"u","resourceVersion":"5"}}`
 	ok := answer{200, podSizes("fleetscale")}
-	gone, conflict := answer{404, status(404, "NotFound", "")}, answer{409, status(409, "Conflict", "")}
-	forbidden := answer{403, statusSaying(403, "Forbidden", `User "u" cannot delete resource "podsizes"`, "")}
-	failed := answer{500, status(500, "InternalError", "")}
+	gone, conflict := answer{404, memberstest.Status(404, "NotFound", "")}, answer{409, memberstest.Status(409, "Conflict", "")}
+	forbidden := answer{403, memberstest.StatusSaying(403, "Forbidden", `User "u" cannot delete resource "podsizes"`, "")}
+	failed := answer{500, memberstest.Status(500, "InternalError", "")}
 	const taken = `removing the sizes of Pods of "web": somebody else has written to them too: delete the entry there`
 	const failure = `removing the sizes of Pods of "web": the cluster says InternalError`
 	tests := map[string]struct {
@@ -132,7 +133,7 @@ func TestRemovePodSizes(t *testing.T) {
 		"somebody removes": {ok, ok, gone, []string{read, without, removed}, ""},
 		"somebody owns it": {ok, answer{200, podSizes("fleetscale", entry("web"))}, ok, []string{read, without},
 			taken},
-		"somebody owns a part": {ok, answer{422, status(422, "Invalid", `{"causes":[{"field":"workloads[0].matchLabels"}]}`)}, ok,
+		"somebody owns a part": {ok, answer{422, memberstest.Status(422, "Invalid", `{"causes":[{"field":"workloads[0].matchLabels"}]}`)}, ok,
 			[]string{read, without}, taken},
 		"forbidden": {ok, ok, forbidden, []string{read, without, removed},
 			`removing the sizes of Pods of "web": our identity lacks the right to delete podsizes: User "u" cannot delete resource "podsizes"`},
@@ -143,11 +144,11 @@ func TestRemovePodSizes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			s.says("GET "+sizesObject, tc.read.code, tc.read.body)
-			s.says("PATCH "+sizesObject, tc.apply.code, tc.apply.body)
-			s.says("DELETE "+sizesObject, tc.remove.code, tc.remove.body)
-			same(t, "error", tc.err, told(s.join(t).RemovePodSizes(t.Context(), "shop", "uid-of-web", "web")))
-			same(t, "requests", tc.requests, s.heard())
+			s.Says("GET "+sizesObject, tc.read.code, tc.read.body)
+			s.Says("PATCH "+sizesObject, tc.apply.code, tc.apply.body)
+			s.Says("DELETE "+sizesObject, tc.remove.code, tc.remove.body)
+			same(t, "error", tc.err, memberstest.Told(s.join(t).RemovePodSizes(t.Context(), "shop", "uid-of-web", "web")))
+			same(t, "requests", tc.requests, s.Heard())
 		})
 	}
 }

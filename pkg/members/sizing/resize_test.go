@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
@@ -41,10 +43,10 @@ func TestResize(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			s.says("PATCH "+podsPath+"/resize", 200, "{}")
-			same(t, "error", "", told(s.join(t).Resize(t.Context(), "shop", pod, tc.containers)))
+			s.Says("PATCH "+podsPath+"/resize", 200, "{}")
+			same(t, "error", "", memberstest.Told(s.join(t).Resize(t.Context(), "shop", pod, tc.containers)))
 			same(t, "requests", []string{"PATCH " + podsPath + "/resize?fieldManager=fleetscale-sizes\napplication/strategic-merge-patch+json\n" +
-				`{"metadata":{"uid":"` + uid + `"},"spec":{"containers":` + tc.want + `}}`}, s.heard())
+				`{"metadata":{"uid":"` + uid + `"},"spec":{"containers":` + tc.want + `}}`}, s.Heard())
 		})
 	}
 }
@@ -61,18 +63,18 @@ func TestResizeOfNothing(t *testing.T) {
 	s := newServer(t, "v2")
 	stays := smaller()
 	stays[0].Requests.MilliCPU = pods.None
-	same(t, "error", "", told(s.join(t).Resize(t.Context(), "shop", pod, stays)))
-	same(t, "requests", []string(nil), s.heard())
+	same(t, "error", "", memberstest.Told(s.join(t).Resize(t.Context(), "shop", pod, stays)))
+	same(t, "requests", []string(nil), s.Heard())
 }
 
 func TestEvict(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
-	s.says("POST "+podsPath+"/eviction", 201, `{"kind":"Status","status":"Success"}`)
-	same(t, "error", "", told(s.join(t).Evict(t.Context(), "shop", pod)))
+	s.Says("POST "+podsPath+"/eviction", 201, `{"kind":"Status","status":"Success"}`)
+	same(t, "error", "", memberstest.Told(s.join(t).Evict(t.Context(), "shop", pod)))
 	same(t, "requests", []string{"POST " + podsPath + "/eviction\napplication/json\n" +
 		`{"kind":"Eviction","apiVersion":"policy/v1","metadata":{"name":"web-1","namespace":"shop"},"deleteOptions":{"preconditions":{"uid":"` +
-		uid + `"}}}`}, s.heard())
+		uid + `"}}}`}, s.Heard())
 }
 
 // refused is one answer of a cluster, and what it means.
@@ -132,13 +134,13 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
-			answer := statusSaying(tc.code, tc.reason, tc.message, tc.details)
-			s.says("PATCH "+podsPath+"/resize", tc.code, answer)
-			s.says("POST "+podsPath+"/eviction", tc.code, answer)
+			answer := memberstest.StatusSaying(tc.code, tc.reason, tc.message, tc.details)
+			s.Says("PATCH "+podsPath+"/resize", tc.code, answer)
+			s.Says("POST "+podsPath+"/eviction", tc.code, answer)
 			c := s.join(t)
 			check(t, tc, "resizing", "patch pods/resize", c.Resize(t.Context(), "shop", pod, smaller()))
 			check(t, tc, "evicting", "create pods/eviction", c.Evict(t.Context(), "shop", pod))
-			if requests := s.heard(); len(requests) != 2 {
+			if requests := s.Heard(); len(requests) != 2 {
 				t.Errorf("asked %d times: %q", len(requests), requests)
 			}
 		})
@@ -175,17 +177,17 @@ func TestRefusalsOfOthers(t *testing.T) {
 	s := newServer(t, "v2")
 	c := s.join(t)
 	var r *Refused
-	s.says("PATCH "+podsPath+"/resize", 404, "404 page not found\n")
+	s.Says("PATCH "+podsPath+"/resize", 404, "404 page not found\n")
 	if err := c.Resize(t.Context(), "shop", pod, smaller()); !errors.As(err, &r) || r.Why != RefusedUnserved {
 		t.Errorf("a page: %v", err)
 	}
-	s.says("PATCH "+podsPath+"/resize", 403, statusSaying(403, "Forbidden", "exceeded quota: \n"+strings.Repeat("q ", 1<<18), ""))
+	s.Says("PATCH "+podsPath+"/resize", 403, memberstest.StatusSaying(403, "Forbidden", "exceeded quota: \n"+strings.Repeat("q ", 1<<18), ""))
 	if err := c.Resize(t.Context(), "shop", pod, smaller()); !errors.As(err, &r) || r.Why != RefusedQuota || len(r.Message) > longestMessage ||
 		strings.Contains(r.Message, "\n") {
 		t.Errorf("endless words: %.400v", err)
 	}
-	s.says("PATCH "+podsPath+"/resize", 401, status(401, "Unauthorized", ""))
-	if err := c.Resize(t.Context(), "shop", pod, smaller()); errors.As(err, new(*Refused)) || silenceOf(err).Reason != "Forbidden" {
+	s.Says("PATCH "+podsPath+"/resize", 401, memberstest.Status(401, "Unauthorized", ""))
+	if err := c.Resize(t.Context(), "shop", pod, smaller()); errors.As(err, new(*Refused)) || fleet.Unanswered(err).Reason != "Forbidden" {
 		t.Errorf("an identity that is not known: %v", err)
 	}
 }
@@ -195,9 +197,9 @@ func TestPodsWithoutUID(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
 	c := s.join(t)
-	same(t, "error", `resizing Pod "web-1": its uid is not known`, told(c.Resize(t.Context(), "shop", PodRef{Name: "web-1"}, smaller())))
-	same(t, "error", `evicting Pod "web-1": its uid is not known`, told(c.Evict(t.Context(), "shop", PodRef{Name: "web-1"})))
-	same(t, "requests", []string(nil), s.heard())
+	same(t, "error", `resizing Pod "web-1": its uid is not known`, memberstest.Told(c.Resize(t.Context(), "shop", PodRef{Name: "web-1"}, smaller())))
+	same(t, "error", `evicting Pod "web-1": its uid is not known`, memberstest.Told(c.Evict(t.Context(), "shop", PodRef{Name: "web-1"})))
+	same(t, "requests", []string(nil), s.Heard())
 }
 
 func TestChangesEndWithTheirContext(t *testing.T) {

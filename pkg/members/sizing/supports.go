@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package workload
+package sizing
 
 import (
 	"context"
@@ -9,56 +9,57 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 )
 
 const (
-	// sizingHolds is for how long what a cluster can do is not asked again, and half as much more at most.
-	sizingHolds = 100 * time.Second
-	// sizingTimeout bounds the questions to a cluster together.
-	sizingTimeout = 10 * time.Second
-	// sizingForgotten is for how long it is remembered of a cluster for which nobody asks.
-	sizingForgotten = 10 * time.Minute
+	// supportHolds is for how long what a cluster can do is not asked again, and half as much more at most.
+	supportHolds = 100 * time.Second
+	// supportTimeout bounds the questions to a cluster together.
+	supportTimeout = 10 * time.Second
+	// supportForgotten is for how long it is remembered of a cluster for which nobody asks.
+	supportForgotten = 10 * time.Minute
 )
 
-// sizings are what clusters can do, of those for which somebody asks.
-type sizings struct {
+// supports are what clusters can do, of those for which somebody asks.
+type supports struct {
 	mu    sync.Mutex
-	known map[*member.Member]*sizing
+	known map[*member.Member]*support
 	swept time.Time
 }
 
 // of returns what is known of a cluster.
-func (s *sizings) of(m *member.Member, now time.Time) *sizing {
+func (s *supports) of(m *member.Member, now time.Time) *support {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if now.Sub(s.swept) > sizingForgotten {
-		maps.DeleteFunc(s.known, func(_ *member.Member, one *sizing) bool { return now.Sub(one.asked) > sizingForgotten })
+	if now.Sub(s.swept) > supportForgotten {
+		maps.DeleteFunc(s.known, func(_ *member.Member, one *support) bool { return now.Sub(one.asked) > supportForgotten })
 		s.swept = now
 	}
 	one := s.known[m]
 	if one == nil {
-		one = &sizing{turn: make(chan struct{}, 1)}
+		one = &support{turn: make(chan struct{}, 1)}
 		s.known[m] = one
 	}
 	one.asked = now
 	return one
 }
 
-// sizing is what is known of one cluster.
-type sizing struct {
-	asked time.Time     // sizings.mu guards it
+// support is what is known of one cluster.
+type support struct {
+	asked time.Time     // supports.mu guards it
 	turn  chan struct{} // holds a token while the cluster is asked
 
 	// mu guards the rest. It is never held while anything is waited for.
 	mu    sync.Mutex
-	last  Sizing
+	last  Support
 	until time.Time // when the cluster is asked again
 }
 
 // ask answers from memory. One at a time finds it out when that is too old; who asks for what was never found out waits for
 // it, until ctx ends.
-func (s *sizing) ask(ctx context.Context, find func(context.Context) (Sizing, error)) Sizing {
+func (s *support) ask(ctx context.Context, find func(context.Context) (Support, error)) Support {
 	last, holds, known := s.get()
 	switch {
 	case holds:
@@ -72,7 +73,7 @@ func (s *sizing) ask(ctx context.Context, find func(context.Context) (Sizing, er
 	if last, holds, _ = s.get(); holds {
 		return last
 	}
-	asking, cancel := context.WithTimeout(ctx, sizingTimeout)
+	asking, cancel := context.WithTimeout(ctx, supportTimeout)
 	defer cancel()
 	found, err := find(asking)
 	if err != nil && ctx.Err() != nil { // the caller does not wait, which says nothing of the cluster
@@ -82,7 +83,7 @@ func (s *sizing) ask(ctx context.Context, find func(context.Context) (Sizing, er
 }
 
 // try returns false if somebody else asks the cluster just now.
-func (s *sizing) try() bool {
+func (s *support) try() bool {
 	select {
 	case s.turn <- struct{}{}:
 		return true
@@ -91,7 +92,7 @@ func (s *sizing) try() bool {
 	}
 }
 
-func (s *sizing) wait(ctx context.Context) bool {
+func (s *support) wait(ctx context.Context) bool {
 	select {
 	case s.turn <- struct{}{}:
 		return true
@@ -101,25 +102,25 @@ func (s *sizing) wait(ctx context.Context) bool {
 }
 
 // get returns what was found out last, whether it holds, and whether there is any.
-func (s *sizing) get() (last Sizing, holds, known bool) {
+func (s *support) get() (last Support, holds, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last, time.Now().Before(s.until), !s.until.IsZero()
 }
 
 // put keeps what was found out last while the cluster is silent.
-func (s *sizing) put(found Sizing, err error) Sizing {
+func (s *support) put(found Support, err error) Support {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {
 		found = s.last.unless(err)
 	}
-	s.last, s.until = found, time.Now().Add(sizingHolds+rand.N(sizingHolds/2))
+	s.last, s.until = found, time.Now().Add(supportHolds+rand.N(supportHolds/2))
 	return s.last
 }
 
 // unless is what was found out last, if it cannot be now because of an error.
-func (s Sizing) unless(err error) Sizing {
-	s.Silence = silenceOf(err)
+func (s Support) unless(err error) Support {
+	s.Silence = fleet.Unanswered(err)
 	return s
 }

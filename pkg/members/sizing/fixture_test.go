@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sizing
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/members/capacity"
+	"github.com/fleetscale/fleetscale/pkg/members/connection"
+	"github.com/fleetscale/fleetscale/pkg/members/member"
+	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/registration"
+	"github.com/fleetscale/fleetscale/pkg/tenancy"
+)
+
+var web = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}
+
+// listOfOthers is a list of another kind.
+const listOfOthers = `{"kind":"HorizontalPodAutoscalerList","apiVersion":"autoscaling/v2","metadata":{"resourceVersion":"5","continue":""},
+	"items":[{"metadata":{"namespace":"shop","name":"web","uid":"web","resourceVersion":"5"},"spec":{"maxReplicas":9}}]}`
+
+// server is a cluster's API server, which answers as it is told.
+type server struct{ *memberstest.Server }
+
+func newServer(t *testing.T, versions ...string) server {
+	return server{memberstest.NewServer(t, versions...)}
+}
+
+// answer is a code, and a body.
+type answer struct {
+	code int
+	body string
+}
+
+// join registers the cluster as east, and returns it once it is ready.
+func (s server) join(t *testing.T) sizer {
+	t.Helper()
+	hub := memberstest.NewHub(t)
+	hub.Put(t, s.Secret(t))
+	typed, untyped := hub.Clients(t)
+	registry := member.New(member.Options{
+		Hub: typed, HubDynamic: untyped, Registrations: registration.Options{Namespace: "fleet"},
+		Connections: connection.Options{Timeout: 20 * time.Second, AllowLocal: true}, ProbePeriod: 50 * time.Millisecond,
+	})
+	store := pods.New(pods.Options{})
+	rooms := capacity.New(capacity.Options{Pods: store, Hub: untyped, Timeout: 20 * time.Second})
+	members := New(store, rooms, tenancy.Scope{})
+	for _, run := range []func(context.Context) error{registry.Run, store.Run, rooms.Run, members.Run} {
+		keep(t, run)
+	}
+	eventually(t, "one cluster that is ready", func() bool {
+		all := registry.Members()
+		return registry.Settled() == nil && len(all) == 1 && all[0].Silence() == nil
+	})
+	return sizer{registry.Members()[0], members}
+}
+
+// keep runs something until the test ends.
+func keep(t *testing.T, run func(context.Context) error) {
+	memberstest.Run(memberstest.Logged(t), t, run)
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	memberstest.Eventually(t, what, func() string {
+		if !holds() {
+			return ""
+		}
+		return what
+	})
+}
+
+func same(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
