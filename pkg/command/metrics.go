@@ -4,8 +4,6 @@ package command
 
 import (
 	"crypto/tls"
-	"net"
-	"net/netip"
 
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -28,14 +26,4 @@ func MetricsServer(address string, certificate func(*tls.ClientHelloInfo) (*tls.
 		o.TLSOpts = append(o.TLSOpts, func(c *tls.Config) { c.GetCertificate = certificate })
 	}
 	return o
-}
-
-// OnLoopback is true for addresses of an interface that leads to the same machine only. Names are not looked up.
-func OnLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }

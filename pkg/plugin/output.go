@@ -18,25 +18,46 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
-// Formats are the values of --output.
-var formats = []string{"table", "wide", "json", "yaml"}
-
-// Output is in which format a command prints.
-type Output struct{ format string }
-
-// AddFlag adds --output to a command.
-func (o *Output) AddFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.format, "output", "o", formats[0], "Output format: "+strings.Join(formats, ", ")+".")
+// AddFormat adds --output to a command that prints in these formats, of which the first is the default.
+func AddFormat(cmd *cobra.Command, format *string, formats ...string) {
+	cmd.Flags().StringVarP(format, "output", "o", formats[0], "Output format: "+strings.Join(formats, ", ")+".")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// Validate returns an error for a format that is none.
-func (o *Output) Validate() error {
-	if !slices.Contains(formats, o.format) {
-		return fmt.Errorf("--output: there is no format %q; give one of %s", o.format, strings.Join(formats, ", "))
+// ValidateFormat returns an error for a format that is none of them.
+func ValidateFormat(format string, formats ...string) error {
+	if !slices.Contains(formats, format) {
+		return fmt.Errorf("--output: there is no format %q; give one of %s", format, strings.Join(formats, ", "))
 	}
 	return nil
 }
+
+// Encode writes a value for programs: as yaml if that is the format, and else as JSON.
+func Encode(w io.Writer, format string, value any) error {
+	if format == "yaml" {
+		text, err := yaml.Marshal(value)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(text)
+		return err
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "    ")
+	return encoder.Encode(value)
+}
+
+// tables are the formats of what is a table.
+var tables = []string{"table", "wide", "json", "yaml"}
+
+// Output is in which format a command prints a table.
+type Output struct{ format string }
+
+// AddFlag adds --output to a command.
+func (o *Output) AddFlag(cmd *cobra.Command) { AddFormat(cmd, &o.format, tables...) }
+
+// Validate returns an error for a format that is none.
+func (o *Output) Validate() error { return ValidateFormat(o.format, tables...) }
 
 // Machine reports whether the format is for programs.
 func (o *Output) Machine() bool { return o.format == "json" || o.format == "yaml" }
@@ -44,18 +65,8 @@ func (o *Output) Machine() bool { return o.format == "json" || o.format == "yaml
 // Print writes the table for people, columns of a priority above 0 only as wide; or
 // the value, for programs.
 func (o *Output) Print(w io.Writer, table *metav1.Table, value any) error {
-	switch o.format {
-	case "json":
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "    ")
-		return encoder.Encode(value)
-	case "yaml":
-		text, err := yaml.Marshal(value)
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(text)
-		return err
+	if o.Machine() {
+		return Encode(w, o.format, value)
 	}
 	return PrintTable(w, table, o.format == "wide")
 }

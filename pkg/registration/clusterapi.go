@@ -55,14 +55,7 @@ func (c *clusterAPICluster) Register(creds Credentials) Registration {
 	r := registrationOf(schema.FromAPIVersionAndKind(c.version, "Cluster"), &c.ObjectMeta, reasonInvalidKubeconfig)
 	r.Name = cmp.Or(c.Annotations[NameAnnotation], c.Name)
 	r.Faults = slices.Concat(c.unreadable, checkName(r.Name, "give another in the annotation "+NameAnnotation), r.Faults)
-	switch {
-	case r.Refused():
-	case creds.Awaiting != "":
-		r.Awaiting = creds.Awaiting
-	default:
-		r.Endpoint, r.Faults = c.endpoint(creds)
-	}
-	return r
+	return r.by(creds, c.endpoint)
 }
 
 func (c *clusterAPICluster) endpoint(creds Credentials) (Endpoint, []Fault) {

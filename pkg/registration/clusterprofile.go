@@ -149,16 +149,7 @@ func (c *clusterProfile) Register(creds Credentials) Registration {
 	r := registrationOf(clusterProfileVersion.WithKind("ClusterProfile"), &c.ObjectMeta, reasonInvalidCluster)
 	r.Name = cmp.Or(c.Annotations[NameAnnotation], c.Name)
 	r.Faults = slices.Concat(c.unreadable, checkName(r.Name, "give another in the annotation "+NameAnnotation), r.Faults, c.faults())
-	switch {
-	case r.Refused():
-	case creds.Awaiting != "":
-		r.Awaiting = creds.Awaiting
-	case creds.Data == nil:
-		r.Faults = []Fault{faultf(ReasonMissingCredentials, "%s does not exist", c.Credentials())}
-	default:
-		r.Endpoint, r.Faults = c.endpoint(creds.Data)
-	}
-	return r
+	return r.by(creds, c.endpoint)
 }
 
 // faults returns those that need no credentials to be seen.
@@ -184,9 +175,12 @@ func (c *clusterProfile) faults() []Fault {
 var clusterProfileTerms = terms{reasonInvalidCluster, "the kubeconfig's user", "proxy-url", "insecure-skip-tls-verify"}
 
 // endpoint joins the accessProvider and the data of its Secret.
-func (c *clusterProfile) endpoint(data map[string][]byte) (Endpoint, []Fault) {
+func (c *clusterProfile) endpoint(creds Credentials) (Endpoint, []Fault) {
 	ref := c.Credentials()
-	text := data[ref.Keys[0]]
+	if creds.Data == nil {
+		return Endpoint{}, []Fault{faultf(ReasonMissingCredentials, "%s does not exist", ref)}
+	}
+	text := creds.Data[ref.Keys[0]]
 	if len(text) == 0 {
 		return Endpoint{}, []Fault{faultf(ReasonMissingCredentials, "Secret %s/%s has no key %s", ref.Namespace, ref.Name, ref.Keys[0])}
 	}

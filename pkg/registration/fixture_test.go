@@ -118,3 +118,20 @@ func register(t testing.TB, s *corev1.Secret, o Options) Registration {
 	t.Helper()
 	return secrets{options: o}.Read(unstructuredOf(t, s)).Register(Credentials{})
 }
+
+// annotated are registrations of two kinds with these annotations, neither of which is refused.
+func annotated(t testing.TB, annotations map[string]string) []Registration {
+	t.Helper()
+	ca, _ := registrationtest.SelfSigned()
+	creds := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
+	all := []Registration{
+		register(t, registrationtest.Secret(registrationtest.Kubeconfig(t), func(s *corev1.Secret) { s.Annotations = annotations }), Options{}),
+		karmadaWith(func(c *karmadaCluster) { c.Annotations = annotations }).Register(creds),
+	}
+	for _, r := range all {
+		if r.Refused() {
+			t.Fatalf("%s is refused: %v", r, r.Faults)
+		}
+	}
+	return all
+}

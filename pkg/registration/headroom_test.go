@@ -7,15 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
-	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 func TestRegistrationsSayWhatTheirClustersAdd(t *testing.T) {
-	ca, _ := registrationtest.SelfSigned()
-	creds := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
 	tests := map[string]struct {
 		text   string
 		want   int32
@@ -37,19 +32,12 @@ func TestRegistrationsSayWhatTheirClustersAdd(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			annotations := map[string]string{"fleetscale.io/max-additional-replicas": tc.text}
-			secret := register(t, registrationtest.Secret(registrationtest.Kubeconfig(t), func(s *corev1.Secret) {
-				s.Annotations = annotations
-			}), Options{})
-			cluster := karmadaWith(func(c *karmadaCluster) { c.Annotations = annotations }).Register(creds)
 			var warnings []Fault
 			if tc.quoted != "" {
 				warnings = []Fault{{"InvalidHeadroom", "annotation fleetscale.io/max-additional-replicas: " + tc.quoted +
 					" is no number of replicas and is ignored; write a whole number from 0 to 1000000, such as 20"}}
 			}
-			for _, r := range []Registration{secret, cluster} {
-				if r.Refused() {
-					t.Fatalf("%s is refused: %v", r, r.Faults)
-				}
+			for _, r := range annotated(t, annotations) {
 				fleettest.Same(t, fmt.Sprintf("headroom of %s", r), tc.want, r.Headroom)
 				fleettest.Same(t, fmt.Sprintf("warnings of %s", r), warnings, r.Warnings)
 			}

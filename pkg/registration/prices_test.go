@@ -9,16 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
-	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 func TestRegistrationsSayWhatTheirClustersCost(t *testing.T) {
-	ca, _ := registrationtest.SelfSigned()
-	creds := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
 	ignored := func(annotation, quoted string) Fault {
 		return Fault{"InvalidPrice", "annotation " + annotation + ": " + quoted +
 			" is no price and is ignored; write a decimal number from 0 to 1000000, such as 0.025, in at most 32 characters"}
@@ -62,14 +58,7 @@ func TestRegistrationsSayWhatTheirClustersCost(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			secret := register(t, registrationtest.Secret(registrationtest.Kubeconfig(t), func(s *corev1.Secret) {
-				s.Annotations = tc.annotations
-			}), Options{})
-			cluster := karmadaWith(func(c *karmadaCluster) { c.Annotations = tc.annotations }).Register(creds)
-			for _, r := range []Registration{secret, cluster} {
-				if r.Refused() {
-					t.Fatalf("%s is refused: %v", r, r.Faults)
-				}
+			for _, r := range annotated(t, tc.annotations) {
 				fleettest.Same(t, fmt.Sprintf("prices of %s", r), tc.want, r.Prices)
 				fleettest.Same(t, fmt.Sprintf("warnings of %s", r), tc.warnings, r.Warnings)
 			}

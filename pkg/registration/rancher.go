@@ -60,14 +60,7 @@ func (c *rancherCluster) Register(creds Credentials) Registration {
 	r := registrationOf(rancherVersion.WithKind("Cluster"), &c.ObjectMeta, reasonInvalidKubeconfig)
 	r.Name = cmp.Or(c.Annotations[NameAnnotation], c.Name)
 	r.Faults = slices.Concat(c.unreadable, checkName(r.Name, "give another in the annotation "+NameAnnotation), r.Faults, c.faults())
-	switch {
-	case r.Refused():
-	case creds.Awaiting != "":
-		r.Awaiting = creds.Awaiting
-	default:
-		r.Endpoint, r.Faults = c.endpoint(creds)
-	}
-	return r
+	return r.by(creds, c.endpoint)
 }
 
 // faults returns those that need no credentials to be seen.

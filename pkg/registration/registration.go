@@ -102,6 +102,18 @@ func registrationOf(kind schema.GroupVersionKind, object *metav1.ObjectMeta, inv
 	}
 }
 
+// by has the endpoint to which credentials lead, unless it is refused without them, or they are awaited.
+func (r Registration) by(creds Credentials, endpoint func(Credentials) (Endpoint, []Fault)) Registration {
+	switch {
+	case r.Refused():
+	case creds.Awaiting != "":
+		r.Awaiting = creds.Awaiting
+	default:
+		r.Endpoint, r.Faults = endpoint(creds)
+	}
+	return r
+}
+
 // Refused is true when the cluster must not be asked.
 func (r Registration) Refused() bool { return len(r.Faults) > 0 }
 

@@ -10,12 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
-	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
 func TestRegistrationsAreTaintedByAnnotations(t *testing.T) {
-	ca, _ := registrationtest.SelfSigned()
-	creds := Credentials{Data: map[string][]byte{"token": []byte("s3cret"), "caBundle": ca}}
 	cordon := corev1.Taint{Key: "fleetscale.io/cordon", Value: "true", Effect: corev1.TaintEffectNoSchedule}
 	drain := corev1.Taint{Key: "fleetscale.io/drain", Value: "true", Effect: corev1.TaintEffectNoExecute}
 	tests := map[string]struct {
@@ -38,14 +35,7 @@ func TestRegistrationsAreTaintedByAnnotations(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			secret := register(t, registrationtest.Secret(registrationtest.Kubeconfig(t), func(s *corev1.Secret) {
-				s.Annotations = tc.annotations
-			}), Options{})
-			cluster := karmadaWith(func(c *karmadaCluster) { c.Annotations = tc.annotations }).Register(creds)
-			for _, r := range []Registration{secret, cluster} {
-				if r.Refused() {
-					t.Fatalf("%s is refused: %v", r, r.Faults)
-				}
+			for _, r := range annotated(t, tc.annotations) {
 				fleettest.Same(t, fmt.Sprintf("taints of %s", r), tc.want, r.Taints)
 				fleettest.Same(t, fmt.Sprintf("warnings of %s", r), tc.warnings, r.Warnings)
 			}

@@ -4,7 +4,9 @@ package app
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"net/http"
+	"time"
 
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/klog/v2"
@@ -31,21 +33,25 @@ func (o *ObserveOptions) addFlags(sets *cliflag.NamedFlagSets) {
 }
 
 func (o *ObserveOptions) validate() error {
-	if o.BindAddress == noAddress || command.OnLoopback(o.BindAddress) {
-		return nil
-	}
-	return errors.New("--observations-bind-address: must be a port of a loopback address, such as 127.0.0.1:8082, or 0; got " + o.BindAddress)
+	return command.ValidateLoopback("--observations-bind-address", "127.0.0.1:8082", o.BindAddress)
 }
-
-// noAddress disables what would be served.
-const noAddress = "0"
 
 // observe has all that controllers write to the hub kept, or logged, in its place.
 func (p *parts) observe(manager ctrl.Manager, o *Options) error {
 	hub := hubclient.NewObserved(p.client)
 	p.client, p.live, p.events = hub, hub.Live(p.live), hubclient.Events{Log: klog.Background()}
-	if o.Observing.BindAddress == noAddress {
+	return addLoopback(manager, "what is observed", o.Observing.BindAddress, hub.Handler(), 10*time.Second)
+}
+
+// addLoopback has every replica serve something at a loopback address; NoAddress: nowhere. Who asks is one person.
+func addLoopback(manager ctrl.Manager, what, address string, handler http.Handler, timeout time.Duration) error {
+	if address == command.NoAddress {
 		return nil
 	}
-	return manager.Add(everywhere(func(ctx context.Context) error { return hub.Serve(ctx, o.Observing.BindAddress) }))
+	return manager.Add(everywhere(func(ctx context.Context) error {
+		if err := command.ServeLoopback(ctx, address, handler, timeout); err != nil {
+			return fmt.Errorf("serving %s: %w", what, err)
+		}
+		return nil
+	}))
 }

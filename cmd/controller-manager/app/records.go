@@ -3,7 +3,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -30,7 +29,7 @@ type RecordOptions struct {
 }
 
 func newRecordOptions() RecordOptions {
-	return RecordOptions{Max: "32Mi", Days: 7, BindAddress: noAddress}
+	return RecordOptions{Max: "32Mi", Days: 7, BindAddress: command.NoAddress}
 }
 
 func (o *RecordOptions) addFlags(sets *cliflag.NamedFlagSets) {
@@ -64,11 +63,8 @@ func (o *RecordOptions) validate() error {
 	if err != nil {
 		err = fmt.Errorf("--record-max: %w", err)
 	}
-	address := error(nil)
-	if o.BindAddress != noAddress && !command.OnLoopback(o.BindAddress) {
-		address = errors.New("--record-bind-address: must be a port of a loopback address, such as 127.0.0.1:8083, or 0; got " + o.BindAddress)
-	}
-	return errors.Join(err, command.When(o.Days < 1, "--record-days: must be 1 or more, got %d", o.Days), address)
+	return errors.Join(err, command.When(o.Days < 1, "--record-days: must be 1 or more, got %d", o.Days),
+		command.ValidateLoopback("--record-bind-address", "127.0.0.1:8083", o.BindAddress))
 }
 
 // addRecords returns what keeps the record of decisions; nil: nothing is recorded. It is served by every replica, for what a former leader
@@ -84,8 +80,5 @@ func addRecords(manager ctrl.Manager, told *recordstore.Metrics, o *RecordOption
 	if err := manager.Add(everywhere(store.Run)); err != nil {
 		return nil, err
 	}
-	if o.BindAddress == noAddress {
-		return store, nil
-	}
-	return store, manager.Add(everywhere(func(ctx context.Context) error { return store.Serve(ctx, o.BindAddress) }))
+	return store, addLoopback(manager, "the record of decisions", o.BindAddress, store.Handler(), 2*time.Minute)
 }

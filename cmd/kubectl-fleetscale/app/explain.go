@@ -36,7 +36,7 @@ A MultidimPodAutoscaler (mpa): why Pods are to have their size, and why some do 
 			return explain.Run(cmd.Context(), caller, o)
 		},
 	}
-	addFormat(cmd, &o.Format)
+	plugin.AddFormat(cmd, &o.Format, explain.Formats()...)
 	addObserver(cmd, &o.Observer)
 	return cmd
 }
@@ -64,7 +64,7 @@ written.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&o.Set, "set", nil, "A field of the spec and its value: spec.maxReplicas=20. Can be given several times.")
-	addFormat(cmd, &o.Format)
+	plugin.AddFormat(cmd, &o.Format, explain.Formats()...)
 	addObserver(cmd, &o.Observer)
 	return cmd
 }
@@ -73,13 +73,6 @@ written.`,
 func addObserver(cmd *cobra.Command, observer *string) {
 	cmd.Flags().StringVar(observer, "observer", "", "Address at which a controller-manager with --observe serves what it would decide, such "+
 		"as http://127.0.0.1:8082 with kubectl port-forward. Empty: what the hub stores.")
-}
-
-// addFormat adds --output of what is text for people.
-func addFormat(cmd *cobra.Command, format *string) {
-	cmd.Flags().StringVarP(format, "output", "o", "text", "Output format: text, json, yaml.")
-	formats := cobra.FixedCompletions([]string{"text", "json", "yaml"}, cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("output", formats)
 }
 
 func completeObjects(caller *plugin.Caller) cobra.CompletionFunc {

@@ -5,8 +5,6 @@ package app
 import (
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +40,7 @@ const (
 
 func newLintCommand(caller *plugin.Caller) *cobra.Command {
 	var o lint.Options
-	format := lint.Formats()[0]
+	var format string
 	cmd := &cobra.Command{
 		Use:     "lint FILE|FOLDER|-...",
 		Short:   "Tell what the webhook would say of manifests, without a cluster",
@@ -50,8 +48,8 @@ func newLintCommand(caller *plugin.Caller) *cobra.Command {
 		Example: lintExample,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(lint.Formats(), format) {
-				return unusable(fmt.Errorf("--output: there is no format %q; give one of %s", format, strings.Join(lint.Formats(), ", ")))
+			if err := plugin.ValidateFormat(format, lint.Formats()...); err != nil {
+				return unusable(err)
 			}
 			o.Paths, o.In, o.Namespace = args, caller.In, namespaceOf(cmd)
 			count, erase := progress(caller.ErrOut)
@@ -75,8 +73,7 @@ func newLintCommand(caller *plugin.Caller) *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.BoolVarP(&o.Recursive, "recursive", "R", false, "Read the folders below folders too, but for those whose names begin with a dot.")
-	fs.StringVarP(&format, "output", "o", format, "Output format: "+strings.Join(lint.Formats(), ", ")+".")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(lint.Formats(), cobra.ShellCompDirectiveNoFileComp))
+	plugin.AddFormat(cmd, &format, lint.Formats()...)
 	return cmd
 }
 

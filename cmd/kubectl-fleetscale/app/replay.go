@@ -83,8 +83,7 @@ With --sweep several targets of a metric are tried, and the one is advised that 
 		"--sweep advises.")
 	fs.Float64Var(&o.Sweep.Headroom, "headroom", 20, "By how many percent the maxReplicas that --sweep advises are to be more than what was "+
 		"asked for.")
-	fs.StringVarP(&o.Format, "output", "o", "text", "Output format: text, json.")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	plugin.AddFormat(cmd, &o.Format, replaying.Formats()...)
 	return cmd
 }
 

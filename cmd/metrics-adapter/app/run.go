@@ -190,15 +190,19 @@ func (o *HubOptions) metricsServerConfig() (*rest.Config, error) {
 	return config, nil
 }
 
+// counted tells the members that count, as they are asked.
+func counted[S any](registry *member.Registry, as func(*member.Member) S) func() []S {
+	return func() (all []S) {
+		for _, m := range registry.Counted() {
+			all = append(all, as(m))
+		}
+		return all
+	}
+}
+
 func newStore(o *Options, registry *member.Registry, kept *memory.Memory, metrics *usage.Metrics) *usage.Store {
 	store := usage.New(usage.Options{
-		Members: func() []usage.Source {
-			var sources []usage.Source
-			for _, m := range registry.Counted() {
-				sources = append(sources, m)
-			}
-			return sources
-		},
+		Members:   counted(registry, func(m *member.Member) usage.Source { return m }),
 		Period:    o.Usage.ScrapePeriod,
 		MaxAge:    o.Usage.MaxAge,
 		IdleAfter: o.Usage.IdleAfter,
@@ -214,13 +218,7 @@ func newStore(o *Options, registry *member.Registry, kept *memory.Memory, metric
 
 func newRelay(o *Options, registry *member.Registry, kept *memory.Memory, metrics *relay.Metrics) *relay.Relay {
 	r := relay.New(relay.Options{
-		Members: func() []relay.Source {
-			var sources []relay.Source
-			for _, m := range registry.Counted() {
-				sources = append(sources, m)
-			}
-			return sources
-		},
+		Members:         counted(registry, func(m *member.Member) relay.Source { return m }),
 		Timeout:         o.Members.Timeout,
 		KeepFor:         o.Relay.AnswerTTL,
 		IdleAfter:       max(o.Usage.IdleAfter, 2*o.Relay.Grace), // who is silent for long must not be forgotten sooner

@@ -24,7 +24,7 @@ import (
 
 const (
 	// soon is the delay of the next reconcile where something is awaited.
-	soon = time.Second
+	soon = perobject.Soon
 	// eventAnotherController: another controller writes the status too, so nothing is reconciled.
 	eventAnotherController = "AnotherController"
 )
@@ -161,13 +161,7 @@ func (r *Reconciler) released(object *v1alpha1.FederatedHPA, err error) (reconci
 
 // again requeues after one sync period, but at once where the object was changed meanwhile.
 func (r *Reconciler) again(err error) (reconcile.Result, error) {
-	switch {
-	case apierrors.IsConflict(err):
-		return reconcile.Result{RequeueAfter: soon}, nil
-	case err != nil:
-		return reconcile.Result{}, err
-	}
-	return reconcile.Result{RequeueAfter: r.SyncPeriod}, nil
+	return perobject.Again(err, r.SyncPeriod)
 }
 
 // endDistributed ends distributed mode for an object that was in it, and reports whether it has ended: the members'

@@ -33,7 +33,7 @@ import (
 )
 
 // soon is the delay of the next reconcile where something is awaited, or another was faster.
-const soon = time.Second
+const soon = perobject.Soon
 
 // Options configure a [Reconciler].
 type Options struct {
@@ -266,11 +266,5 @@ func (r *Reconciler) waits(object *v1alpha1.MultidimPodAutoscaler, memory *memor
 
 // again requeues after one period, but at once where the object was changed meanwhile.
 func (r *Reconciler) again(err error) (reconcile.Result, error) {
-	switch {
-	case apierrors.IsConflict(err):
-		return reconcile.Result{RequeueAfter: soon}, nil
-	case err != nil:
-		return reconcile.Result{}, err
-	}
-	return reconcile.Result{RequeueAfter: r.Period}, nil
+	return perobject.Again(err, r.Period)
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package perobject keeps what a controller knows of each object from one reconcile to the next (Store), and what its metrics
-// show of them (Shown). It is used by all controllers: federatedhpa, cronfederatedhpa and multidim.
+// show of them (Shown), and says when an object is due again (Again). It is used by all controllers: federatedhpa, cronfederatedhpa and
+// multidim.
 package perobject
 
 import (

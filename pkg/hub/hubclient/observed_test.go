@@ -218,26 +218,24 @@ func TestServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
-		method, host, path string
-		code               int
-		says               string
+		method, path string
+		code         int
+		says         string
 	}{
-		{"GET", "127.0.0.1:8082", path + "federatedhpas/web", 200, `"kind":"FederatedHPA"`},
-		{"GET", "localhost:8082", path + "federatedhpas/web", 200, `"desiredReplicas":8`},
-		{"GET", "[::1]:8082", path + "federatedhpas/web", 200, `"mode":"Observe"`},
-		{"GET", "127.0.0.1:8082", path + "federatedhpas/db", 404, `federatedhpas \"db\" not found`},
-		{"GET", "127.0.0.1:8082", path + "cronfederatedhpas/web", 404,
+		{"GET", path + "federatedhpas/web", 200, `"kind":"FederatedHPA"`},
+		{"GET", path + "federatedhpas/web", 200, `"desiredReplicas":8`},
+		{"GET", path + "federatedhpas/web", 200, `"mode":"Observe"`},
+		{"GET", path + "federatedhpas/db", 404, `federatedhpas \"db\" not found`},
+		{"GET", path + "cronfederatedhpas/web", 404,
 			`nothing has been decided of cronfederatedhpas.autoscaling.karmada.io \"web\" yet`},
-		{"GET", "127.0.0.1:8082", path + "secrets/web", 404, "page not found"},
-		{"PUT", "127.0.0.1:8082", path + "federatedhpas/web", 405, "Method Not Allowed"},
-		{"GET", "rebound.example:8082", path + "federatedhpas/web", 421, "ask at localhost"},
-		{"GET", "10.0.0.1:8082", path + "federatedhpas/web", 421, "ask at localhost"},
+		{"GET", path + "secrets/web", 404, "page not found"},
+		{"PUT", path + "federatedhpas/web", 405, "Method Not Allowed"},
 	} {
-		request := httptest.NewRequest(tc.method, "http://"+tc.host+tc.path, nil)
+		request := httptest.NewRequest(tc.method, tc.path, nil)
 		answer := httptest.NewRecorder()
 		hub.Handler().ServeHTTP(answer, request)
 		if answer.Code != tc.code || !strings.Contains(answer.Body.String(), tc.says) {
-			t.Errorf("%s %s at %s: %d %s, want %d, %s", tc.method, tc.path, tc.host, answer.Code, answer.Body, tc.code, tc.says)
+			t.Errorf("%s %s: %d %s, want %d, %s", tc.method, tc.path, answer.Code, answer.Body, tc.code, tc.says)
 		}
 		if tc.code == http.StatusOK {
 			var got v1alpha1.FederatedHPA

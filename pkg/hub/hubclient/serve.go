@@ -3,14 +3,10 @@
 package hubclient
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,32 +16,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-const (
-	// timeout bounds a request as a whole; who asks is one person.
-	timeout = 10 * time.Second
-	// mostHeader bounds its header, in bytes.
-	mostHeader = 16 << 10
-)
-
-// Serve answers on an address until ctx ends. What is served is what the hub tells whoever may read these objects, with the statuses that
-// the program would write, to whoever reaches the address: so it is one that leads to this machine, or Pod, alone.
-func (o *Observed) Serve(ctx context.Context, address string) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return fmt.Errorf("serving what is observed: %w", err)
-	}
-	server := &http.Server{
-		Handler: o.Handler(), ReadTimeout: timeout, WriteTimeout: timeout, IdleTimeout: time.Minute, MaxHeaderBytes: mostHeader,
-	}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving what is observed: %w", err)
-	}
-	return nil
-}
-
-// Handler answers for single objects at the paths that they have on the hub, and in its words.
+// Handler answers for single objects at the paths that they have on the hub, and in its words, with the statuses that the program would
+// write.
 func (o *Observed) Handler() http.Handler {
 	mux := http.NewServeMux()
 	prefix := "GET /apis/" + v1alpha1.SchemeGroupVersion.String() + "/namespaces/{namespace}/"
@@ -58,22 +30,7 @@ func (o *Observed) Handler() http.Handler {
 			o.answer(w, r, key, v1alpha1.SchemeGroupVersion.WithResource(resource).GroupResource(), kind)
 		})
 	}
-	return local(mux)
-}
-
-// local answers those who name this machine only: a page of another name, which was made to lead here, has that in its requests.
-func local(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host, _, err := net.SplitHostPort(r.Host)
-		if err != nil {
-			host = r.Host
-		}
-		if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.Unmap().IsLoopback()) {
-			http.Error(w, "ask at localhost", http.StatusMisdirectedRequest)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+	return mux
 }
 
 func (o *Observed) answer(w http.ResponseWriter, r *http.Request, key client.ObjectKey, resource schema.GroupResource, kind string) {

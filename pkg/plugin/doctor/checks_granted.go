@@ -14,10 +14,7 @@ import (
 
 // granted judges what members that are ready told the programs of their own rights. What [identities] finds of the same is told there.
 func granted(v *verdict, p *Picture) {
-	all, ok := known(v, p.Members)
-	if !ok {
-		return
-	}
+	all := members(v, p)
 	for i := range all {
 		m := &all[i]
 		if m.Status.State == membersv1alpha1.MemberReady {

@@ -19,6 +19,15 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
+// members are those that are known; that they are not is noted.
+func members(v *verdict, p *Picture) []membersv1alpha1.Member {
+	all, ok := known(v, p.Members)
+	if !ok {
+		return nil
+	}
+	return all
+}
+
 func reached(v *verdict, p *Picture) {
 	all, ok := known(v, p.Members)
 	if !ok {
@@ -39,10 +48,7 @@ func reached(v *verdict, p *Picture) {
 
 // written judges what the controller-manager says of the members that the adapter reaches. Of the others, [reached] says it.
 func written(v *verdict, p *Picture) {
-	all, ok := known(v, p.Members)
-	if !ok {
-		return
-	}
+	all := members(v, p)
 	for i := range all {
 		m := &all[i]
 		c := m.Status.ControllerManager
@@ -111,10 +117,7 @@ func (s *Settings) reach(m *membersv1alpha1.Member, reason, message, folder stri
 
 func metricsServers(v *verdict, p *Picture) {
 	answered, asked := known(v, p.Coverage)
-	all, ok := known(v, p.Members)
-	if !ok {
-		return
-	}
+	all := members(v, p)
 	for i := range all {
 		m := &all[i]
 		if m.Status.State != membersv1alpha1.MemberReady {
@@ -140,10 +143,7 @@ const (
 )
 
 func clocks(v *verdict, p *Picture) {
-	all, ok := known(v, p.Members)
-	if !ok {
-		return
-	}
+	all := members(v, p)
 	for i := range all {
 		m := &all[i]
 		if m.Status.ClockOffsetMilliseconds == nil {
@@ -169,10 +169,7 @@ func clocks(v *verdict, p *Picture) {
 
 func tokens(v *verdict, p *Picture) {
 	secrets, written := known(v, p.Secrets)
-	all, ok := known(v, p.Members)
-	if !ok {
-		return
-	}
+	all := members(v, p)
 	for i := range all {
 		m := &all[i]
 		c := m.Status.ControllerManager

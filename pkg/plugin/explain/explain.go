@@ -4,14 +4,12 @@ package explain
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
@@ -29,12 +27,12 @@ type Options struct {
 	Observer string
 }
 
-// formats are the values of --output.
-var formats = []string{"text", "json", "yaml"}
+// Formats are those of `explain` and `what-if`.
+func Formats() []string { return []string{"text", "json", "yaml"} }
 
 // Run prints why the object is as it is.
 func Run(ctx context.Context, caller *plugin.Caller, o Options) error {
-	if err := o.validate(); err != nil {
+	if err := plugin.ValidateFormat(o.Format, Formats()...); err != nil {
 		return err
 	}
 	of, name, err := named(o.Words)
@@ -61,15 +59,6 @@ func Complete(ctx context.Context, caller *plugin.Caller, words []string, last s
 	return h.complete(ctx, words, last)
 }
 
-func (o *Options) validate() error {
-	for _, format := range formats {
-		if o.Format == format {
-			return nil
-		}
-	}
-	return fmt.Errorf("--output: there is no format %q; give one of %v", o.Format, formats)
-}
-
 func (o *Options) print(w io.Writer, object client.Object, target cronplan.Target, now time.Time) error {
 	if o.Format == "text" {
 		text, err := Text(object, target, now)
@@ -83,21 +72,7 @@ func (o *Options) print(w io.Writer, object client.Object, target cronplan.Targe
 	if err != nil {
 		return err
 	}
-	return encode(w, o.Format, value)
-}
-
-func encode(w io.Writer, format string, value any) error {
-	if format == "json" {
-		encoder := json.NewEncoder(w)
-		encoder.SetIndent("", "    ")
-		return encoder.Encode(value)
-	}
-	text, err := yaml.Marshal(value)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
+	return plugin.Encode(w, o.Format, value)
 }
 
 // textOf is why an object is as it is; target is what one that sets another now has.

@@ -26,8 +26,7 @@ const (
 	mostObserved = 4 << 20
 )
 
-// find reads the object of that name: from the hub, or as an observer would write it, who has it by the hub's path. The caller's
-// credentials are the hub's, and are not sent to the observer.
+// find reads the object of that name: from the hub, or as an observer would write it, who has it by the hub's path.
 func find(ctx context.Context, caller *plugin.Caller, observer string, of kind, name string) (client.Object, error) {
 	if observer == "" {
 		h, err := open(caller)
@@ -36,8 +35,8 @@ func find(ctx context.Context, caller *plugin.Caller, observer string, of kind, 
 		}
 		return h.read(ctx, of, name)
 	}
-	at, err := url.Parse(observer)
-	if err != nil || at.Scheme != "http" || at.Host == "" {
+	at, valid := plugin.ForwardedAt(observer)
+	if !valid {
 		return nil, fmt.Errorf("--observer: must be an address such as http://127.0.0.1:8082, got %q", observer)
 	}
 	namespace, err := caller.Namespace()
@@ -47,18 +46,11 @@ func find(ctx context.Context, caller *plugin.Caller, observer string, of kind, 
 	return observedAt(ctx, at, of, client.ObjectKey{Namespace: namespace, Name: name})
 }
 
-func observedAt(ctx context.Context, at *url.URL, of kind, key client.ObjectKey) (client.Object, error) {
-	ctx, cancel := context.WithTimeout(ctx, observerTimeout)
-	defer cancel()
-	path := at.JoinPath("apis", v1alpha1.GroupName, v1alpha1.SchemeGroupVersion.Version, "namespaces", url.PathEscape(key.Namespace),
-		of.names[2], url.PathEscape(key.Name))
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, path.String(), nil)
+func observedAt(ctx context.Context, at plugin.Forwarded, of kind, key client.ObjectKey) (client.Object, error) {
+	answer, err := at.Get(ctx, observerTimeout, nil, "apis", v1alpha1.GroupName, v1alpha1.SchemeGroupVersion.Version,
+		"namespaces", url.PathEscape(key.Namespace), of.names[2], url.PathEscape(key.Name))
 	if err != nil {
 		return nil, fmt.Errorf("asking the observer: %w", err)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("asking the observer: %w; is `kubectl port-forward` of the controller-manager running?", err)
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, mostObserved))

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
+	"github.com/fleetscale/fleetscale/pkg/plugin"
 )
 
 // An observer is asked for what the hub has, by the same path and without credentials, and its refusals are told.
@@ -37,10 +37,7 @@ func TestObservedAt(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	at, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at, _ := plugin.ForwardedAt(server.URL)
 	ask := func(name string) (client.Object, error) {
 		return observedAt(t.Context(), at, kinds[0], client.ObjectKey{Namespace: "shop", Name: name})
 	}

@@ -30,7 +30,7 @@ type WhatIfOptions struct {
 
 // WhatIf prints what the last decision would have been by another spec, beside what it was. Nothing is written.
 func WhatIf(ctx context.Context, caller *plugin.Caller, o WhatIfOptions) error {
-	if err := (&Options{Format: o.Format}).validate(); err != nil {
+	if err := plugin.ValidateFormat(o.Format, Formats()...); err != nil {
 		return err
 	}
 	if len(o.Set) == 0 {
@@ -64,7 +64,7 @@ func (o *WhatIfOptions) print(w io.Writer, f *v1alpha1.FederatedHPA, now time.Ti
 		return err
 	}
 	if o.Format != "text" {
-		return encode(w, o.Format, c)
+		return plugin.Encode(w, o.Format, c)
 	}
 	text := c.text
 	if f.Distributed() {

@@ -87,15 +87,13 @@ func dirOf(file string) string {
 	return "."
 }
 
-// fetch asks a controller-manager for the record of an object; an empty one stands for all. The caller's credentials are the hub's, and
-// are not sent.
+// fetch asks a controller-manager for the record of an object; an empty one stands for all.
 func fetch(ctx context.Context, from string, object recording.Object, since time.Duration) (io.ReadCloser, error) {
-	at, err := url.Parse(from)
-	if err != nil || at.Scheme != "http" || at.Host == "" {
+	at, valid := plugin.ForwardedAt(from)
+	if !valid {
 		return nil, fmt.Errorf("--from: must be the address of a controller-manager with --record-bind-address, such as "+
 			"http://127.0.0.1:8083 with kubectl port-forward; got %q", from)
 	}
-	at = at.JoinPath(recordstore.Path)
 	query := url.Values{}
 	if object.Name != "" {
 		query.Set("namespace", object.Namespace)
@@ -104,35 +102,14 @@ func fetch(ctx context.Context, from string, object recording.Object, since time
 	if since > 0 {
 		query.Set("since", time.Now().Add(-since).UTC().Format(time.RFC3339))
 	}
-	at.RawQuery = query.Encode()
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	answer, err := at.Get(ctx, fetchTimeout, query, recordstore.Path)
 	if err != nil {
-		cancel()
 		return nil, fmt.Errorf("asking for the record: %w", err)
 	}
-	answer, err := http.DefaultClient.Do(request) //nolint:bodyclose // ending closes it, by who reads it or below
-	if err != nil {
-		cancel()
-		return nil, fmt.Errorf("asking for the record: %w; is `kubectl port-forward` of the controller-manager running?", err)
-	}
-	body := &ending{answer.Body, cancel}
 	if answer.StatusCode != http.StatusOK {
-		defer body.Close()
-		text, _ := io.ReadAll(io.LimitReader(body, mostRefusal))
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, mostRefusal))
 		return nil, fmt.Errorf("asking for the record: %s: %s", answer.Status, fleet.PrintableLine(string(text), mostRefusal))
 	}
-	return body, nil
-}
-
-// ending ends the request with its body.
-type ending struct {
-	io.ReadCloser
-
-	end func()
-}
-
-func (e *ending) Close() error {
-	defer e.end()
-	return e.ReadCloser.Close()
+	return answer.Body, nil
 }

@@ -4,7 +4,6 @@ package replaying
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +35,9 @@ type Options struct {
 	Format string
 }
 
+// Formats are those of `replay`.
+func Formats() []string { return []string{"text", "json"} }
+
 // The usual bounds of the use, in percent: of what Pods request, and of a target.
 const usualOfRequests, usualOfTarget = 90, 120
 
@@ -63,9 +65,10 @@ func Replay(ctx context.Context, caller *plugin.Caller, o Options) error {
 }
 
 func (o *Options) validate() error {
+	if err := plugin.ValidateFormat(o.Format, Formats()...); err != nil {
+		return err
+	}
 	switch {
-	case o.Format != "text" && o.Format != "json":
-		return fmt.Errorf("--output: there is no format %q; give one of text, json", o.Format)
 	case o.Above < 0 || o.CutOff < 0:
 		return errors.New("--above and --cut-off: must be 0 or more")
 	case o.Since < 0:
@@ -130,14 +133,8 @@ func (o *Options) change(l *loaded) func(*v1alpha1.FederatedHPASpec) (*v1alpha1.
 
 func (o *Options) print(w io.Writer, r *report) error {
 	if o.Format == "json" {
-		return encode(w, r)
+		return plugin.Encode(w, o.Format, r)
 	}
 	_, err := io.WriteString(w, fleet.PrintableLines(r.text()))
 	return err
-}
-
-func encode(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "    ")
-	return encoder.Encode(value)
 }

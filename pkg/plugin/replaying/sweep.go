@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/plugin"
 	"github.com/fleetscale/fleetscale/pkg/replay"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -122,7 +123,7 @@ func (o *Options) sweep(w io.Writer, l *loaded, run replay.Options) error {
 		r.Why = err.Error()
 	}
 	if o.Format == "json" {
-		return encode(w, r)
+		return plugin.Encode(w, o.Format, r)
 	}
 	_, err = io.WriteString(w, fleet.PrintableLines(r.text(o)))
 	return err

@@ -258,21 +258,18 @@ func TestHandler(t *testing.T) {
 			s.Record(record([]string{"cart", "web"}[i%2], time.Unix(int64(i), 0)))
 		}
 		synctest.Wait()
-		ask := func(host, query string) *httptest.ResponseRecorder {
+		ask := func(query string) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
-			s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://"+host+Path+query, nil))
+			s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, Path+query, nil))
 			return w
 		}
 		for query, want := range map[string]int{"": 4, "?namespace=shop&name=web": 2, "?namespace=other": 0,
 			"?since=1970-01-01T00:00:02Z": 2} {
-			if w := ask("127.0.0.1:8083", query); w.Code != http.StatusOK || len(decoded(t, w.Body.Bytes())) != want {
+			if w := ask(query); w.Code != http.StatusOK || len(decoded(t, w.Body.Bytes())) != want {
 				t.Errorf("%q: %d, %d records, want %d", query, w.Code, len(decoded(t, w.Body.Bytes())), want)
 			}
 		}
-		if w := ask("evil.example", ""); w.Code != http.StatusMisdirectedRequest {
-			t.Errorf("another name: %d", w.Code)
-		}
-		if w := ask("localhost", "?since=x"); w.Code != http.StatusBadRequest {
+		if w := ask("?since=x"); w.Code != http.StatusBadRequest {
 			t.Errorf("no time: %d", w.Code)
 		}
 	})
