@@ -12,9 +12,6 @@ type Budget struct {
 	Resizes, Evictions int
 }
 
-// MaxUnavailableOf is so many percent of Pods, rounded down, but one at least.
-func MaxUnavailableOf(percent, pods int) int { return max(1, pods*percent/100) }
-
 // budget is what is left of it while a plan is made.
 type budget struct {
 	Budget

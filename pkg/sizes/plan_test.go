@@ -307,14 +307,6 @@ func TestWithdrawnIsLegal(t *testing.T) {
 	}
 }
 
-func TestMaxUnavailableOf(t *testing.T) {
-	for pods, want := range map[int]int{0: 1, 1: 1, 4: 1, 7: 1, 8: 2, 100: 25} {
-		if got := MaxUnavailableOf(25, pods); got != want {
-			t.Errorf("%d of %d, want %d", got, pods, want)
-		}
-	}
-}
-
 // Whatever the Pods are like, a plan keeps its budget, shrinks and evicts nothing where replicas change, touches no silent
 // cluster, moves each Pod once at most, and is the same in whatever order it is asked for.
 func TestPlanProperties(t *testing.T) {

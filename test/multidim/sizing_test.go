@@ -121,7 +121,7 @@ func (f *fleet) resize() {
 	}
 	for n := range clusters {
 		c := &clusters[n]
-		c.Budget = sizes.Budget{MinReplicas: 1, MaxUnavailable: sizes.MaxUnavailableOf(unavailable, c.Replicas), Resizes: f.resizes, Evictions: 1}
+		c.Budget = sizes.Budget{MinReplicas: 1, MaxUnavailable: max(1, c.Replicas*unavailable/100), Resizes: f.resizes, Evictions: 1}
 		f.past[n].Observe(c, sizes.Admission{Sizes: f.entry, Written: f.written, Version: fmt.Sprint(f.version)}, policy, f.now)
 		c.Scaling = f.now.Sub(f.scaledAt[n]) < time.Minute && !f.impatient
 	}

@@ -55,18 +55,6 @@ func (b *Batch) Len() int {
 // At is the i-th sample.
 func (b *Batch) At(i int) Sample { return Sample{record: &b.records[i], batch: b} }
 
-// Find is the sample of that namespace and name.
-func (b *Batch) Find(namespace, name string) (Sample, bool) {
-	if b == nil {
-		return Sample{}, false
-	}
-	i, found := slices.BinarySearchFunc(b.records, record{namespace: namespace, name: name}, byName)
-	if !found {
-		return Sample{}, false
-	}
-	return b.At(i), true
-}
-
 // inNamespace is that part of the batch, which shares no memory with the rest.
 func (b *Batch) inNamespace(name string) *Batch {
 	if b == nil {
