@@ -64,6 +64,7 @@
 //	             pkg/explanation   why so many replicas, as it is stored, printed and decided again
 //	             pkg/recording     what decisions were told, so that they can be made again
 //	             pkg/replay        what they would have been by another spec
+//	             pkg/chart         pictures of figures
 //	             pkg/goals         the FederatedHPA that a MultidimPodAutoscaler owns, and what Pods reserve for it
 //	             pkg/assignment    which of them where
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is

@@ -18,6 +18,7 @@ var rings = map[string]int{
 
 	"pkg/admission":    1,
 	"pkg/assignment":   1,
+	"pkg/chart":        1,
 	"pkg/claims":       1,
 	"pkg/compact":      1,
 	"pkg/cronplan":     1,
