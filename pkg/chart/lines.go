@@ -52,7 +52,8 @@ func (s Series) draw(b *strings.Builder, x, y axis, of ink) {
 	if s.Steps {
 		path = steps(points, x, y)
 	}
-	fmt.Fprintf(b, `<path class="pic-line %s" d="%s" fill="none" stroke="%s" stroke-width="1.5"%s/>`+"\n", of.class, path, of.colour, s.dashes())
+	fmt.Fprintf(b, `<path class="pic-line %s" d="%s" fill="none" stroke="%s" stroke-width="1.5"%s/>`+"\n", of.class, path, of.colour,
+		s.dashes())
 }
 
 func straight(points []Point, x, y axis) string {

@@ -63,8 +63,8 @@ const (
 // Colours that people who see colours otherwise can tell apart (Okabe and Ito).
 var colours = [...]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"}
 
-// Style is for those who prefer the dark: over it attributes say how a picture looks in the light.
-const Style = `@media (prefers-color-scheme: dark) { .pic-ground { fill: #171c23; } .picture text { fill: #d5dbe2; } ` +
+// style is for those who prefer the dark: over it attributes say how a picture looks in the light.
+const style = `@media (prefers-color-scheme: dark) { .pic-ground { fill: #171c23; } .picture text { fill: #d5dbe2; } ` +
 	`.picture .pic-grid { stroke: #38424e; } .pic-line.pic-c0 { stroke: #4da3ff; } .pic-mark.pic-c0 { fill: #4da3ff; } ` +
 	`.pic-line.pic-c6 { stroke: #ffffff; } .pic-mark.pic-c6 { fill: #ffffff; } }`
 
@@ -84,7 +84,7 @@ func Column(plots ...Plot) string {
 	}
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12" `+
 		`fill="black" role="img">`+"\n", width, height)
-	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n<defs>%s</defs>\n", escaped(titles(plots)), Style, hatch)
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n<defs>%s</defs>\n", escaped(titles(plots)), style, hatch)
 	fmt.Fprintf(&b, `<rect class="pic-ground" width="%d" height="%d" fill="white"/>`+"\n", width, height)
 	down := 0
 	for _, p := range plots {

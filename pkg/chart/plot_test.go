@@ -26,9 +26,10 @@ func TestPicturesAreXML(t *testing.T) {
 		"zeros":      {Series: []Series{{Points: []Point{{}, {X: 1}}}}},
 		"one point":  {Series: []Series{{Points: []Point{{X: 5, Y: 5, Low: 5, High: 5}}}}},
 		"below zero": {Series: []Series{{Points: []Point{{X: 1, Y: -5, Low: -7, High: -5}, {X: 2, Y: 3, Low: 3, High: 3}}}}},
-		"time":       {Time: true, Series: []Series{{Steps: true, Points: []Point{At(0, 1), At(60, nan), At(1e6, 3)}}}, Spans: []Span{{5, 9, "<lost>"}}},
-		"no time":    {Time: true, Spans: []Span{{0, nan, "never"}}},
-		"a moment":   {Time: true, Series: []Series{{Points: []Point{At(1.8e9, 4)}}}},
+		"time": {Time: true, Series: []Series{{Steps: true, Points: []Point{At(0, 1), At(60, nan), At(1e6, 3)}}},
+			Spans: []Span{{5, 9, "<lost>"}}},
+		"no time":  {Time: true, Spans: []Span{{0, nan, "never"}}},
+		"a moment": {Time: true, Series: []Series{{Points: []Point{At(1.8e9, 4)}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			drawn := p.SVG()

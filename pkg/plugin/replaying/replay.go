@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 	"github.com/fleetscale/fleetscale/pkg/recording"
@@ -32,7 +34,7 @@ type Options struct {
 	// Above is the bound of the use, in percent, 0: the usual; CutOff is from which use of the requests Pods are at their limit.
 	Above, CutOff int64
 	Sweep         SweepOptions
-	// Format is text or json.
+	// Format is one of [Formats].
 	Format string
 }
 
@@ -52,20 +54,21 @@ func Replay(ctx context.Context, caller *plugin.Caller, o Options) error {
 	if len(o.Set) > 0 {
 		run.Change = o.change(l)
 	}
-	if o.Sweep.Targets != "" {
+	if o.Sweep.Targets != "" || o.Sweep.Wished {
 		return o.sweep(caller.Out, l, run)
 	}
 	result, err := replay.Run(l.records, run)
 	if err != nil {
 		return fmt.Errorf("FederatedHPA %s/%s: %w", l.Namespace, l.Name, err)
 	}
-	return o.print(caller.Out, newReport(l, result, o.Above, len(o.Set) > 0))
+	r := newReport(l, result, o.Above, len(o.Set) > 0)
+	return o.write(caller.Out, r, r.text, r.pictures, func() any { return map[string]any{"replay": r.view(o.Set)} })
 }
 
 func (o *Options) validate() error {
 	switch {
-	case o.Format != "text" && o.Format != "json":
-		return fmt.Errorf("--output: there is no format %q; give one of text, json", o.Format)
+	case !slices.Contains(Formats, o.Format):
+		return fmt.Errorf("--output: there is no format %q; give one of %s", o.Format, strings.Join(Formats, ", "))
 	case o.Above < 0 || o.CutOff < 0:
 		return errors.New("--above and --cut-off: must be 0 or more")
 	case o.Since < 0:
@@ -128,11 +131,27 @@ func (o *Options) change(l *loaded) func(*v1alpha1.FederatedHPASpec) (*v1alpha1.
 	}
 }
 
-func (o *Options) print(w io.Writer, r *report) error {
-	if o.Format == "json" {
-		return encode(w, r)
+// Formats are the values of --output.
+var Formats = []string{"text", "json", "html", "svg"}
+
+// write prints a value in the format that was asked for.
+func (o *Options) write(w io.Writer, value any, text func() string, pictures func() []chart.Plot, shown func() any) error {
+	var out string
+	switch o.Format {
+	case "json":
+		return encode(w, value)
+	case "svg":
+		out = chart.Column(pictures()...)
+	case "html":
+		var err error
+		plots := pictures()
+		if out, err = page(plots[0].Title, shown(), plots, text()); err != nil {
+			return err
+		}
+	default:
+		out = fleet.PrintableLines(text())
 	}
-	_, err := io.WriteString(w, fleet.PrintableLines(r.text()))
+	_, err := io.WriteString(w, out)
 	return err
 }
 

@@ -153,7 +153,8 @@ func (l *lister) cpuPlot(format string) report.Plot {
 
 func (l *lister) latencyPlot() report.Plot {
 	pods := l.Pods[len(l.Pods)/2]
-	plot := report.Plot{Plot: chart.Plot{Title: fmt.Sprintf("p99 of lists of %d Pods, protobuf", pods), X: "clients", Y: "milliseconds"}, Peers: true}
+	plot := report.Plot{Plot: chart.Plot{Title: fmt.Sprintf("p99 of lists of %d Pods, protobuf", pods), X: "clients",
+		Y: "milliseconds"}, Peers: true}
 	for _, members := range append([]int{0}, l.Members...) {
 		s := chart.Series{Name: fmt.Sprintf("adapter, %d members", members)}
 		c := cell{ours, members, pods, "protobuf", false, 0}
