@@ -181,7 +181,7 @@ func TestDocumentedGoals(t *testing.T) {
 func TestDocumentedNames(t *testing.T) {
 	text := page(t, "multidim.md")
 	for _, file := range []string{"conditions.go", "record.go", "../../goals/child.go", "../../sizes/caps.go",
-		"../../members/workload/sizing.go", "../../members/workload/refused.go"} {
+		"../../members/sizing/support.go", "../../members/sizing/refused.go"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
