@@ -100,7 +100,7 @@ test: test-unit test-oracle test-dist test-monitoring test-e2e ## Run all tests 
 .PHONY: test-unit
 test-unit: need-go ## Run the unit tests, with the race detector where there is a C compiler
 	@$(SAY_RACE)
-	$(GO) test $(RACE) -short -timeout 5m ./...
+	$(GO) test $(RACE) -short -timeout 8m ./...
 
 .PHONY: test-oracle
 test-oracle: need-go ## Compare the advice on sizes with that of VPA's library, 100,000 times
