@@ -39,11 +39,12 @@ func Classify(err error) (silence *Silence, absent bool) {
 	return &Silence{Reason: reasonOf(err), Detail: detailOf(err)}, false
 }
 
-// Unanswered returns why there is no answer, where one that something is not there is none: it ought to be.
+// Unanswered returns why there is no answer, where one that something is not there is none: it ought to be. Of what the member says, no
+// more is kept than of other errors.
 func Unanswered(err error) *Silence {
 	silence, absent := Classify(err)
 	if absent {
-		return Silencef(ReasonBadAnswer, "%v", err)
+		return &Silence{Reason: ReasonBadAnswer, Detail: detailOf(err)}
 	}
 	return silence
 }

@@ -67,6 +67,19 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// A member says 404 in words of its own, too.
+func TestUnansweredIsBounded(t *testing.T) {
+	missing := apierrors.NewNotFound(schema.GroupResource{}, "")
+	for said, want := range map[string]string{
+		"nothing\nthere\x1b[2J":           "nothing there\ufffd[2J",
+		strings.Repeat("x", mostDetail+1): strings.Repeat("x", mostDetail) + "…",
+	} {
+		missing.ErrStatus.Message = said
+		fleettest.Same(t, "Unanswered", &Silence{ReasonBadAnswer, want}, Unanswered(missing))
+	}
+	fleettest.Same(t, "of none", (*Silence)(nil), Unanswered(nil))
+}
+
 func TestAnswerHoldsEachMemberOnce(t *testing.T) {
 	a := NewAnswer[int](3)
 	a.Add("west", 0, apierrors.NewUnauthorized("expired"))

@@ -99,10 +99,7 @@ func (r *Registry) identifyHub(ctx context.Context) {
 		if err == nil {
 			return
 		}
-		silence, _ := fleet.Classify(err)
-		if silence == nil {
-			silence = fleet.Silencef(fleet.ReasonBadAnswer, "%v", err)
-		}
+		silence := fleet.Unanswered(err)
 		if h.silence == nil || h.silence.Reason != silence.Reason {
 			klog.FromContext(ctx).Info("Could not determine the hub's uid, so it is treated as an ordinary member", "reason", silence.Reason,
 				"message", silence.Detail)
