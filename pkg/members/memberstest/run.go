@@ -52,3 +52,14 @@ func Eventually(t testing.TB, want string, see func() string) {
 		}
 	}
 }
+
+// Until waits until something holds.
+func Until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	Eventually(t, what, func() string {
+		if !holds() {
+			return ""
+		}
+		return what
+	})
+}

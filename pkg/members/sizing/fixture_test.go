@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
@@ -52,33 +51,11 @@ func (s server) join(t *testing.T) sizer {
 	rooms := capacity.New(capacity.Options{Pods: store, Hub: untyped, Timeout: 20 * time.Second})
 	members := New(store, rooms, tenancy.Scope{})
 	for _, run := range []func(context.Context) error{registry.Run, store.Run, rooms.Run, members.Run} {
-		keep(t, run)
+		memberstest.Run(memberstest.Logged(t), t, run)
 	}
-	eventually(t, "one cluster that is ready", func() bool {
+	memberstest.Until(t, "one cluster that is ready", func() bool {
 		all := registry.Members()
 		return registry.Settled() == nil && len(all) == 1 && all[0].Silence() == nil
 	})
 	return sizer{registry.Members()[0], members}
-}
-
-// keep runs something until the test ends.
-func keep(t *testing.T, run func(context.Context) error) {
-	memberstest.Run(memberstest.Logged(t), t, run)
-}
-
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	memberstest.Eventually(t, what, func() string {
-		if !holds() {
-			return ""
-		}
-		return what
-	})
-}
-
-func same(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
 }

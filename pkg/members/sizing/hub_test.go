@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
@@ -32,7 +33,7 @@ func hubOf(t *testing.T, s server, namespaces ...string) *Hub {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keep(t, h.Run)
+	memberstest.Run(memberstest.Logged(t), t, h.Run)
 	return h
 }
 
@@ -44,7 +45,8 @@ func TestVPAsOfSomeNamespacesOfTheHub(t *testing.T) {
 	s.Says("GET "+path, 200, verticalList("", verticalItem("b", "{"+onWeb+"}")))
 	s.Says("GET "+path+" watch", 200, "")
 	h := hubOf(t, s, "shop", "pay")
-	same(t, "in shop", VPAs{Known: true, Objects: []*vpa.VerticalPodAutoscaler{keptVertical("b", "", web)}}, h.VPAs(t.Context(), "shop"))
+	fleettest.Same(t, "in shop", VPAs{Known: true, Objects: []*vpa.VerticalPodAutoscaler{keptVertical("b", "", web)}},
+		h.VPAs(t.Context(), "shop"))
 	if seen := h.VPAs(t.Context(), "bank"); seen.Known || seen.Silence == nil || seen.Silence.Reason != mirror.ReasonOutOfScope {
 		t.Errorf("in bank: %+v", seen)
 	}
@@ -67,7 +69,8 @@ func TestVPAsOfTheHub(t *testing.T) {
 		verticalItem("b", "{"+onWeb+"}"), verticalItem("c", "{"+onWeb+off+"}"), inNamespace("zoo", verticalItem("d", "{"+onWeb+"}"))))
 	s.Says("GET "+hubVPAPath+" watch", 200, "")
 	h := hubOf(t, s)
-	same(t, "in shop", VPAs{Known: true, Objects: []*vpa.VerticalPodAutoscaler{keptVertical("b", "", web), keptVertical("c", "Off", web)}},
+	fleettest.Same(t, "in shop",
+		VPAs{Known: true, Objects: []*vpa.VerticalPodAutoscaler{keptVertical("b", "", web), keptVertical("c", "Off", web)}},
 		h.VPAs(t.Context(), "shop"))
 	for namespace, want := range map[string]int{"bank": 1, "zoo": 1, "a": 0, "c": 0, "zz": 0} {
 		if got := h.VPAs(t.Context(), namespace); !got.Known || got.Silence != nil || len(got.Objects) != want {
@@ -120,7 +123,7 @@ func TestHubThatHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keep(t, h.Run)
+	memberstest.Run(memberstest.Logged(t), t, h.Run)
 	if seen := h.VPAs(t.Context(), "shop"); seen.Known || seen.Silence == nil || seen.Silence.Reason != fleet.ReasonTimeout {
 		t.Errorf("seen %+v, silence %v", seen, seen.Silence)
 	}

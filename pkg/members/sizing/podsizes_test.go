@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -51,9 +52,9 @@ func TestPodSizesAreWatched(t *testing.T) {
 	s.Says("GET "+sizesPath+" watch", 200, "")
 	c := s.join(t)
 	seen := c.PodSizes(t.Context(), "shop")
-	same(t, "sizes", PodSizes{Workloads: []v1alpha1.SizedWorkload{entry("b"), entry("a")}, Generation: 7, Known: true}, seen)
-	same(t, "one of them", new(entry("a")), seen.Find("a"))
-	same(t, "one of another object", (*v1alpha1.SizedWorkload)(nil), seen.Find("c"))
+	fleettest.Same(t, "sizes", PodSizes{Workloads: []v1alpha1.SizedWorkload{entry("b"), entry("a")}, Generation: 7, Known: true}, seen)
+	fleettest.Same(t, "one of them", new(entry("a")), seen.Find("a"))
+	fleettest.Same(t, "one of another object", (*v1alpha1.SizedWorkload)(nil), seen.Find("c"))
 }
 
 func TestPodSizesOfOthers(t *testing.T) {
@@ -80,9 +81,9 @@ func TestPodSizesOfOthers(t *testing.T) {
 			if seen.Silence != nil {
 				reason = seen.Silence.Reason
 			}
-			same(t, "reason", tc.silence, reason)
+			fleettest.Same(t, "reason", tc.silence, reason)
 			seen.Silence = nil
-			same(t, "sizes", PodSizes{Known: reason == ""}, seen)
+			fleettest.Same(t, "sizes", PodSizes{Known: reason == ""}, seen)
 		})
 	}
 }
@@ -112,12 +113,12 @@ func TestPodSizesAreBounded(t *testing.T) {
 	} {
 		kept := podSizesRecordOf(&v1alpha1.PodSizes{ObjectMeta: metav1.ObjectMeta{Name: "fleetscale"},
 			Workloads: []v1alpha1.SizedWorkload{entry("a"), bad, entry("b")}})
-		same(t, "of sizes with a bad "+name, []v1alpha1.SizedWorkload{entry("a"), entry("b")}, kept.Workloads)
+		fleettest.Same(t, "of sizes with a bad "+name, []v1alpha1.SizedWorkload{entry("a"), entry("b")}, kept.Workloads)
 	}
 	var all []v1alpha1.SizedWorkload
 	for i := range 1000 {
 		all = append(all, entry(fmt.Sprint("w", i)))
 	}
 	kept := podSizesRecordOf(&v1alpha1.PodSizes{ObjectMeta: metav1.ObjectMeta{Name: "fleetscale"}, Workloads: all})
-	same(t, "of very many", all[:v1alpha1.MostSizedWorkloads], kept.Workloads)
+	fleettest.Same(t, "of very many", all[:v1alpha1.MostSizedWorkloads], kept.Workloads)
 }

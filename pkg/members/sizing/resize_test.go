@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
@@ -44,9 +45,10 @@ func TestResize(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, "v2")
 			s.Says("PATCH "+podsPath+"/resize", 200, "{}")
-			same(t, "error", "", memberstest.Told(s.join(t).Resize(t.Context(), "shop", pod, tc.containers)))
-			same(t, "requests", []string{"PATCH " + podsPath + "/resize?fieldManager=fleetscale-sizes\napplication/strategic-merge-patch+json\n" +
-				`{"metadata":{"uid":"` + uid + `"},"spec":{"containers":` + tc.want + `}}`}, s.Heard())
+			fleettest.Same(t, "error", "", memberstest.Told(s.join(t).Resize(t.Context(), "shop", pod, tc.containers)))
+			fleettest.Same(t, "requests", []string{
+				"PATCH " + podsPath + "/resize?fieldManager=fleetscale-sizes\napplication/strategic-merge-patch+json\n" +
+					`{"metadata":{"uid":"` + uid + `"},"spec":{"containers":` + tc.want + `}}`}, s.Heard())
 		})
 	}
 }
@@ -63,16 +65,16 @@ func TestResizeOfNothing(t *testing.T) {
 	s := newServer(t, "v2")
 	stays := smaller()
 	stays[0].Requests.MilliCPU = pods.None
-	same(t, "error", "", memberstest.Told(s.join(t).Resize(t.Context(), "shop", pod, stays)))
-	same(t, "requests", []string(nil), s.Heard())
+	fleettest.Same(t, "error", "", memberstest.Told(s.join(t).Resize(t.Context(), "shop", pod, stays)))
+	fleettest.Same(t, "requests", []string(nil), s.Heard())
 }
 
 func TestEvict(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
 	s.Says("POST "+podsPath+"/eviction", 201, `{"kind":"Status","status":"Success"}`)
-	same(t, "error", "", memberstest.Told(s.join(t).Evict(t.Context(), "shop", pod)))
-	same(t, "requests", []string{"POST " + podsPath + "/eviction\napplication/json\n" +
+	fleettest.Same(t, "error", "", memberstest.Told(s.join(t).Evict(t.Context(), "shop", pod)))
+	fleettest.Same(t, "requests", []string{"POST " + podsPath + "/eviction\napplication/json\n" +
 		`{"kind":"Eviction","apiVersion":"policy/v1","metadata":{"name":"web-1","namespace":"shop"},"deleteOptions":{"preconditions":{"uid":"` +
 		uid + `"}}}`}, s.Heard())
 }
@@ -165,7 +167,7 @@ func check(t *testing.T, tc refused, doing, right string, err error) {
 	if tc.right {
 		message = "our identity lacks the right to " + right + ": " + message
 	}
-	same(t, "error", doing+` Pod "web-1": `+message, err.Error())
+	fleettest.Same(t, "error", doing+` Pod "web-1": `+message, err.Error())
 	if status := apierrors.APIStatus(nil); !errors.As(err, &status) || int(status.Status().Code) != tc.code {
 		t.Errorf("%s: what the client says is lost: %v", doing, err)
 	}
@@ -197,9 +199,11 @@ func TestPodsWithoutUID(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, "v2")
 	c := s.join(t)
-	same(t, "error", `resizing Pod "web-1": its uid is not known`, memberstest.Told(c.Resize(t.Context(), "shop", PodRef{Name: "web-1"}, smaller())))
-	same(t, "error", `evicting Pod "web-1": its uid is not known`, memberstest.Told(c.Evict(t.Context(), "shop", PodRef{Name: "web-1"})))
-	same(t, "requests", []string(nil), s.Heard())
+	fleettest.Same(t, "error", `resizing Pod "web-1": its uid is not known`,
+		memberstest.Told(c.Resize(t.Context(), "shop", PodRef{Name: "web-1"}, smaller())))
+	fleettest.Same(t, "error", `evicting Pod "web-1": its uid is not known`,
+		memberstest.Told(c.Evict(t.Context(), "shop", PodRef{Name: "web-1"})))
+	fleettest.Same(t, "requests", []string(nil), s.Heard())
 }
 
 func TestChangesEndWithTheirContext(t *testing.T) {

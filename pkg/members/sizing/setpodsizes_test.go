@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -34,8 +35,8 @@ func TestSetPodSizes(t *testing.T) {
 	s := newServer(t, "v2")
 	s.Says("PATCH "+sizesObject, 200, podSizes("fleetscale", entry("web"), entry("other")))
 	c := s.join(t)
-	same(t, "error", "", memberstest.Told(c.SetPodSizes(t.Context(), "shop", "uid-of-web", entry("web"))))
-	same(t, "requests", []string{applied(t, "fleetscale-sizes.uid-of-web", entry("web"))}, s.Heard())
+	fleettest.Same(t, "error", "", memberstest.Told(c.SetPodSizes(t.Context(), "shop", "uid-of-web", entry("web"))))
+	fleettest.Same(t, "requests", []string{applied(t, "fleetscale-sizes.uid-of-web", entry("web"))}, s.Heard())
 }
 
 // What others have added to an entry is not passed over: it would be written again and again.
@@ -100,11 +101,11 @@ func TestSetPodSizesIsRefused(t *testing.T) {
 			if !errors.As(err, &r) {
 				r = &Refused{}
 			}
-			same(t, "why", tc.why, r.Why)
+			fleettest.Same(t, "why", tc.why, r.Why)
 			if text := memberstest.Told(err); err == nil || !strings.HasSuffix(text, tc.err) {
 				t.Errorf("error = %s, want %s", text, tc.err)
 			}
-			same(t, "how often it is asked", 1, len(s.Heard()))
+			fleettest.Same(t, "how often it is asked", 1, len(s.Heard()))
 		})
 	}
 }
@@ -147,8 +148,8 @@ func TestRemovePodSizes(t *testing.T) {
 			s.Says("GET "+sizesObject, tc.read.code, tc.read.body)
 			s.Says("PATCH "+sizesObject, tc.apply.code, tc.apply.body)
 			s.Says("DELETE "+sizesObject, tc.remove.code, tc.remove.body)
-			same(t, "error", tc.err, memberstest.Told(s.join(t).RemovePodSizes(t.Context(), "shop", "uid-of-web", "web")))
-			same(t, "requests", tc.requests, s.Heard())
+			fleettest.Same(t, "error", tc.err, memberstest.Told(s.join(t).RemovePodSizes(t.Context(), "shop", "uid-of-web", "web")))
+			fleettest.Same(t, "requests", tc.requests, s.Heard())
 		})
 	}
 }

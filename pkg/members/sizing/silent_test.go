@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
@@ -20,7 +21,7 @@ func TestSilentClusters(t *testing.T) {
 	s := newServer(t, "v2")
 	joined := s.join(t)
 	s.Set(func() { s.Refuses, s.Hangs = true, make(chan struct{}) })
-	eventually(t, "a silent cluster", func() bool { return joined.Silence() != nil })
+	memberstest.Until(t, "a silent cluster", func() bool { return joined.Silence() != nil })
 	why, _ := fleet.Classify(joined.Silence())
 	for name, c := range map[string]Sizer{"registered": joined, "not registered": Silent(why)} {
 		t.Run(name, func(t *testing.T) {
@@ -31,24 +32,24 @@ func TestSilentClusters(t *testing.T) {
 				"RemovePodSizes": c.RemovePodSizes(ctx, "shop", "m", "web"),
 				"Resize":         c.Resize(ctx, "shop", pod, smaller()), "Evict": c.Evict(ctx, "shop", pod),
 			} {
-				same(t, "error of "+call, "silence: "+string(why.Reason), memberstest.Told(err))
+				fleettest.Same(t, "error of "+call, "silence: "+string(why.Reason), memberstest.Told(err))
 			}
 			for what, silence := range map[string]*fleet.Silence{
 				"VPAs": c.VPAs(ctx, "shop").Silence, "PodSizes": c.PodSizes(ctx, "shop").Silence, "Support": c.Support(ctx).Silence,
 				"Pods": c.SizedPods(ctx, "shop", labels.Everything()).Silent,
 			} {
-				same(t, "reason of "+what, why.Reason, silence.Reason)
+				fleettest.Same(t, "reason of "+what, why.Reason, silence.Reason)
 			}
-			same(t, "prices", registration.Prices{}, c.Prices())
+			fleettest.Same(t, "prices", registration.Prices{}, c.Prices())
 			vpas, born, support := c.VPAs(ctx, "shop"), c.PodSizes(ctx, "shop"), c.Support(ctx)
 			vpas.Silence, born.Silence, support.Silence = nil, nil, nil
-			same(t, "what is known", []any{VPAs{}, PodSizes{}, Support{}}, []any{vpas, born, support})
+			fleettest.Same(t, "what is known", []any{VPAs{}, PodSizes{}, Support{}}, []any{vpas, born, support})
 		})
 	}
-	same(t, "requests", []string(nil), s.Heard())
+	fleettest.Same(t, "requests", []string(nil), s.Heard())
 	c := Silent(why)
-	same(t, "Pods", pods.SizedListing{Silent: why}, c.SizedPods(t.Context(), "shop", labels.Everything()))
-	same(t, "LimitRanges", capacity.LimitRanges{Unknown: why}, c.LimitRanges(t.Context(), "shop"))
-	same(t, "largest nodes", capacity.LargestNodes{Unknown: why}, c.LargestNodes(t.Context(), nil))
-	same(t, "quotas", capacity.QuotaLeft{Unknown: why}, c.QuotaLeft(t.Context(), "shop", nil, nil))
+	fleettest.Same(t, "Pods", pods.SizedListing{Silent: why}, c.SizedPods(t.Context(), "shop", labels.Everything()))
+	fleettest.Same(t, "LimitRanges", capacity.LimitRanges{Unknown: why}, c.LimitRanges(t.Context(), "shop"))
+	fleettest.Same(t, "largest nodes", capacity.LargestNodes{Unknown: why}, c.LargestNodes(t.Context(), nil))
+	fleettest.Same(t, "quotas", capacity.QuotaLeft{Unknown: why}, c.QuotaLeft(t.Context(), "shop", nil, nil))
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 )
 
@@ -28,15 +29,15 @@ func TestBounds(t *testing.T) {
 	}
 	c := s.join(t)
 	listing := c.SizedPods(t.Context(), "shop", labels.SelectorFromSet(labels.Set{"app": "web"}))
-	same(t, "whether Pods are known", true, listing.Known)
+	fleettest.Same(t, "whether Pods are known", true, listing.Known)
 	if len(listing.Pods) != 1 {
 		t.Fatalf("there are %d Pods, want 1", len(listing.Pods))
 	}
 	cpu := func(milli int64) pods.Resources { return pods.Resources{MilliCPU: milli, Memory: pods.None} }
-	same(t, "what a Pod requests", cpu(1000), listing.Pods[0].Containers[0].Requests)
+	fleettest.Same(t, "what a Pod requests", cpu(1000), listing.Pods[0].Containers[0].Requests)
 
-	same(t, "what a Pod may limit", cpu(2000), c.LimitRanges(t.Context(), "shop").Pod.Max)
+	fleettest.Same(t, "what a Pod may limit", cpu(2000), c.LimitRanges(t.Context(), "shop").Pod.Max)
 	template := &corev1.PodTemplateSpec{}
-	same(t, "the largest nodes", []pods.Resources{{MilliCPU: 4000, Memory: 8 << 30}}, c.LargestNodes(t.Context(), template).Nodes)
-	same(t, "what quotas leave", cpu(3000), c.QuotaLeft(t.Context(), "shop", template, listing.Pods).Requests)
+	fleettest.Same(t, "the largest nodes", []pods.Resources{{MilliCPU: 4000, Memory: 8 << 30}}, c.LargestNodes(t.Context(), template).Nodes)
+	fleettest.Same(t, "what quotas leave", cpu(3000), c.QuotaLeft(t.Context(), "shop", template, listing.Pods).Requests)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
@@ -95,10 +96,10 @@ func TestSizing(t *testing.T) {
 			if got.Silence != nil {
 				got.Silence.Detail = ""
 			}
-			same(t, "sizing", tc.want, got)
+			fleettest.Same(t, "sizing", tc.want, got)
 			s.Heard()
 			c.Support(t.Context())
-			same(t, "requests of a second question", []string(nil), s.Heard())
+			fleettest.Same(t, "requests of a second question", []string(nil), s.Heard())
 		})
 	}
 }
@@ -110,13 +111,13 @@ func TestSizingOfASilentCluster(t *testing.T) {
 	c := s.join(t)
 	c.Support(t.Context())
 	s.Set(func() { s.Refuses = true })
-	eventually(t, "a silent cluster", func() bool { return c.Silence() != nil })
+	memberstest.Until(t, "a silent cluster", func() bool { return c.Silence() != nil })
 	s.Heard()
 	got := c.Support(t.Context())
-	same(t, "reason", fleet.ReasonForbidden, got.Silence.Reason)
+	fleettest.Same(t, "reason", fleet.ReasonForbidden, got.Silence.Reason)
 	got.Silence = nil
-	same(t, "sizing", Support{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/3 u2/1 "}, got)
-	same(t, "requests", []string(nil), s.Heard())
+	fleettest.Same(t, "sizing", Support{Known: true, Serves: true, Resizes: true, Admits: true, Policies: "u1/3 u2/1 "}, got)
+	fleettest.Same(t, "requests", []string(nil), s.Heard())
 }
 
 // finder counts how often a cluster is asked.
@@ -137,7 +138,7 @@ func TestSizingIsRemembered(t *testing.T) {
 		one := all.of(nil, time.Now())
 		f := &finder{found: Support{Known: true, Resizes: true}}
 		for range 3600 {
-			same(t, "sizing", f.found, one.ask(t.Context(), f.find))
+			fleettest.Same(t, "sizing", f.found, one.ask(t.Context(), f.find))
 			time.Sleep(time.Second)
 		}
 		if f.asked < 3600/150 || f.asked > 3600/100+1 {
@@ -147,11 +148,11 @@ func TestSizingIsRemembered(t *testing.T) {
 		f.err = errors.New("it is silent")
 		time.Sleep(3 * time.Minute)
 		got := one.ask(t.Context(), f.find)
-		same(t, "silence", fleet.ReasonUnreachable, got.Silence.Reason)
+		fleettest.Same(t, "silence", fleet.ReasonUnreachable, got.Silence.Reason)
 		f.err, f.found = nil, Support{Known: true, Admits: true}
-		same(t, "sizing as it was last, and its silence", got, one.ask(t.Context(), f.find))
+		fleettest.Same(t, "sizing as it was last, and its silence", got, one.ask(t.Context(), f.find))
 		time.Sleep(3 * time.Minute)
-		same(t, "sizing as it is then", f.found, one.ask(t.Context(), f.find))
+		fleettest.Same(t, "sizing as it is then", f.found, one.ask(t.Context(), f.find))
 	})
 }
 
@@ -176,7 +177,7 @@ func TestSizingIsAskedOnce(t *testing.T) {
 			for i := range took {
 				asking.Go(func() {
 					begun := time.Now()
-					same(t, "sizing", want, one.ask(t.Context(), slow))
+					fleettest.Same(t, "sizing", want, one.ask(t.Context(), slow))
 					took[i] = time.Since(begun)
 				})
 			}
@@ -184,7 +185,7 @@ func TestSizingIsAskedOnce(t *testing.T) {
 			return took
 		}
 		for _, took := range waited() {
-			same(t, "time that all wait", 5*time.Second, took)
+			fleettest.Same(t, "time that all wait", 5*time.Second, took)
 		}
 		time.Sleep(3 * time.Minute)
 		waiting := 0
@@ -193,8 +194,8 @@ func TestSizingIsAskedOnce(t *testing.T) {
 				waiting++
 			}
 		}
-		same(t, "how many wait the second time", 1, waiting)
-		same(t, "how often it is asked", 2, asked)
+		fleettest.Same(t, "how many wait the second time", 1, waiting)
+		fleettest.Same(t, "how often it is asked", 2, asked)
 	})
 }
 
@@ -219,7 +220,7 @@ func TestSizingOfWhoDoesNotWait(t *testing.T) {
 		}
 		asking.Wait()
 		f := &finder{found: Support{Known: true}}
-		same(t, "sizing", f.found, one.ask(t.Context(), f.find))
+		fleettest.Same(t, "sizing", f.found, one.ask(t.Context(), f.find))
 	})
 }
 
@@ -235,5 +236,5 @@ func TestSizingIsForgotten(t *testing.T) {
 		now = now.Add(time.Minute)
 		all.of(kept, now)
 	}
-	same(t, "how many are remembered", 1, len(all.known))
+	fleettest.Same(t, "how many are remembered", 1, len(all.known))
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // A template becomes what the policy of deploy/member-sizes makes of its Pods.
@@ -41,7 +42,7 @@ func TestWithSizes(t *testing.T) {
 				Limits: list(tc.limits)}}}
 			got := withSizes(before, []v1alpha1.SizedContainer{tc.given}).Spec.Containers[0].Resources
 			equal := func(what string, want amounts, got corev1.ResourceList) {
-				same(t, "how many "+what, len(want), len(got))
+				fleettest.Same(t, "how many "+what, len(want), len(got))
 				for name, text := range want {
 					if q := got[corev1.ResourceName(name)]; q.Cmp(resource.MustParse(text)) != 0 {
 						t.Errorf("%s of %s: %v, want %s", what, name, &q, text)
@@ -50,7 +51,7 @@ func TestWithSizes(t *testing.T) {
 			}
 			equal("requests", tc.wantRequests, got.Requests)
 			equal("limits", tc.wantLimits, got.Limits)
-			same(t, "the template itself", list(tc.requests), before.Spec.Containers[0].Resources.Requests)
+			fleettest.Same(t, "the template itself", list(tc.requests), before.Spec.Containers[0].Resources.Requests)
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -52,11 +53,11 @@ func TestVPAsAreWatched(t *testing.T) {
 		verticalItem("new", "{"+onWeb+"}")[1:]+`}`+"\n")
 	c := s.join(t)
 	var seen VPAs
-	eventually(t, "what came after the list", func() bool {
+	memberstest.Until(t, "what came after the list", func() bool {
 		seen = c.VPAs(t.Context(), "shop")
 		return len(seen.Objects) == 3
 	})
-	same(t, "vpas", VPAs{Known: true, Objects: []*vpa.VerticalPodAutoscaler{
+	fleettest.Same(t, "vpas", VPAs{Known: true, Objects: []*vpa.VerticalPodAutoscaler{
 		keptVertical("advice", "Off", web), keptVertical("new", "", web), keptVertical("own", "", web),
 	}}, seen)
 	if requests := s.Heard(); len(requests) != 2 {
@@ -65,11 +66,11 @@ func TestVPAsAreWatched(t *testing.T) {
 
 	t.Log("silent")
 	s.Set(func() { s.Refuses = true })
-	eventually(t, "a silent cluster", func() bool { return c.Silence() != nil })
+	memberstest.Until(t, "a silent cluster", func() bool { return c.Silence() != nil })
 	silent := c.VPAs(t.Context(), "shop")
-	same(t, "reason", fleet.ReasonForbidden, silent.Silence.Reason)
+	fleettest.Same(t, "reason", fleet.ReasonForbidden, silent.Silence.Reason)
 	silent.Silence = nil
-	same(t, "what was seen last", seen, silent)
+	fleettest.Same(t, "what was seen last", seen, silent)
 }
 
 func TestVPAsOfAMember(t *testing.T) {
@@ -107,9 +108,9 @@ func TestVPAsOfAMember(t *testing.T) {
 			if seen.Silence != nil {
 				reason = seen.Silence.Reason
 			}
-			same(t, "reason", tc.silence, reason)
+			fleettest.Same(t, "reason", tc.silence, reason)
 			seen.Silence = nil
-			same(t, "vpas", VPAs{Known: reason == "", Objects: tc.objects}, seen)
+			fleettest.Same(t, "vpas", VPAs{Known: reason == "", Objects: tc.objects}, seen)
 		})
 	}
 }
@@ -144,7 +145,7 @@ func TestManyVPAs(t *testing.T) {
 	if seen.Silence != nil || len(seen.Objects) != pages*pageSize {
 		t.Fatalf("%d VPAs, %v; want %d", len(seen.Objects), seen.Silence, pages*pageSize)
 	}
-	same(t, "the last one", keptVertical(fmt.Sprintf("vpa-%06d", pages*pageSize-1), "", web), seen.Objects[pages*pageSize-1])
+	fleettest.Same(t, "the last one", keptVertical(fmt.Sprintf("vpa-%06d", pages*pageSize-1), "", web), seen.Objects[pages*pageSize-1])
 	for _, request := range s.Heard() {
 		if !strings.Contains(request, "limit=500") && !strings.Contains(request, "watch=true") {
 			t.Errorf("a list not in pages: %s", request)

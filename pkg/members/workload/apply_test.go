@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
@@ -109,8 +110,8 @@ func TestApply(t *testing.T) {
 				}
 			}
 			stored, err := s.join(t).Apply(t.Context(), owner, autoscaler())
-			same(t, "error", tc.err, memberstest.Told(err))
-			same(t, "requests", tc.requests, s.Heard())
+			fleettest.Same(t, "error", tc.err, memberstest.Told(err))
+			fleettest.Same(t, "requests", tc.requests, s.Heard())
 			if tc.err != "" {
 				if stored != nil {
 					t.Errorf("returned %v with an error", stored)
@@ -120,7 +121,7 @@ func TestApply(t *testing.T) {
 			want := autoscaler()
 			want.UID, want.ResourceVersion, want.Spec.Behavior = "u", "5", nil
 			want.Status.CurrentReplicas, want.Status.DesiredReplicas = 3, 4
-			same(t, "stored", want, stored)
+			fleettest.Same(t, "stored", want, stored)
 		})
 	}
 }
@@ -143,7 +144,7 @@ func TestApplyToWhatChanges(t *testing.T) {
 			s.Says("PATCH "+v2Path+"/web", 409, memberstest.Status(409, "Conflict", ""))
 			s.Then("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
 			_, err := s.join(t).Apply(t.Context(), owner, autoscaler())
-			same(t, "error", tc.err, memberstest.Told(err))
+			fleettest.Same(t, "error", tc.err, memberstest.Told(err))
 			requests := s.Heard()
 			if tc.err == "" && (len(requests) != 4 || !strings.Contains(requests[3], `"resourceVersion":"6"`)) ||
 				tc.err != "" && len(requests) != 3 {
@@ -162,12 +163,12 @@ func TestApplyToWhatWasMade(t *testing.T) {
 	s.Says("GET "+v2Path+"/web", 200, made)
 	s.Says("PATCH "+v2Path+"/web", 200, strings.Replace(storedAs("v2", "u"), `"resourceVersion":"5"`, `"resourceVersion":"6"`, 1))
 	_, err := s.join(t).Apply(t.Context(), owner, autoscaler())
-	same(t, "error", "", memberstest.Told(err))
+	fleettest.Same(t, "error", "", memberstest.Told(err))
 	requests := s.Heard()
 	if len(requests) != 3 {
 		t.Fatalf("requests = %q", requests)
 	}
-	same(t, "what it becomes", "PATCH "+v2Path+"/web\napplication/json-patch+json\n"+
+	fleettest.Same(t, "what it becomes", "PATCH "+v2Path+"/web\napplication/json-patch+json\n"+
 		`[{"op":"replace","path":"/metadata/managedFields","value":[{"manager":"fleetscale-federatedhpa","operation":"Apply",`+
 		`"apiVersion":"autoscaling/v2","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:maxReplicas":{}}}}]},`+
 		`{"op":"replace","path":"/metadata/resourceVersion","value":"5"}]`, requests[1])
@@ -199,7 +200,7 @@ func TestApplyWithoutWords(t *testing.T) {
 	if !errors.As(err, &unsupported) {
 		t.Errorf("error = %v, want that v2beta2 cannot say it", err)
 	}
-	same(t, "requests", []string{"GET " + v2beta2Path + "/web"}, s.Heard())
+	fleettest.Same(t, "requests", []string{"GET " + v2beta2Path + "/web"}, s.Heard())
 }
 
 // One that somebody else made, perhaps since it was last seen that there is none, is not taken over.
@@ -232,8 +233,8 @@ func TestApplyToWhatIsThere(t *testing.T) {
 			s.Says("GET "+v2Path+"/web", tc.code, tc.there)
 			s.Says("PATCH "+v2Path+"/web", 200, storedAs("v2", "u"))
 			_, err := s.join(t).Apply(t.Context(), owner, autoscaler())
-			same(t, "error", tc.err, memberstest.Told(err))
-			same(t, "whether it is applied", tc.applies, len(s.Heard()) == 2)
+			fleettest.Same(t, "error", tc.err, memberstest.Told(err))
+			fleettest.Same(t, "whether it is applied", tc.applies, len(s.Heard()) == 2)
 		})
 	}
 }
@@ -247,7 +248,7 @@ func TestApplyWithoutLabel(t *testing.T) {
 	c, free := s.join(t), autoscaler()
 	free.Labels = nil
 	_, err := c.Apply(t.Context(), owner, free)
-	same(t, "error", "", memberstest.Told(err))
+	fleettest.Same(t, "error", "", memberstest.Told(err))
 	if requests := s.Heard(); len(requests) != 2 || strings.Contains(requests[1], "labels") {
 		t.Errorf("requests = %q", requests)
 	}
@@ -255,7 +256,7 @@ func TestApplyWithoutLabel(t *testing.T) {
 	if _, err := c.Apply(t.Context(), owner, free); !apierrors.IsNotFound(err) {
 		t.Errorf("error of one that is gone = %v", err)
 	}
-	same(t, "requests", []string{"GET " + v2Path + "/web"}, s.Heard())
+	fleettest.Same(t, "requests", []string{"GET " + v2Path + "/web"}, s.Heard())
 }
 
 // The server drops what it does not know, on the second request.
@@ -274,7 +275,7 @@ func TestApplyWithoutTolerance(t *testing.T) {
 	if err != nil || stored.UID != "u" {
 		t.Fatalf("Apply() = %v, %v", stored, err)
 	}
-	same(t, "what was to be applied", before, hpa)
+	fleettest.Same(t, "what was to be applied", before, hpa)
 	requests := s.Heard()
 	if len(requests) != 3 || strings.Contains(requests[2], "olerance") ||
 		!strings.Contains(requests[2], `"scaleDown":{"stabilizationWindowSeconds":60}`) {
@@ -322,8 +323,8 @@ func TestDelete(t *testing.T) {
 			}
 			hpa := autoscaler()
 			hpa.UID = types.UID(tc.uid)
-			same(t, "error", tc.err, memberstest.Told(s.join(t).Delete(t.Context(), hpa)))
-			same(t, "requests", tc.requests, s.Heard())
+			fleettest.Same(t, "error", tc.err, memberstest.Told(s.join(t).Delete(t.Context(), hpa)))
+			fleettest.Same(t, "requests", tc.requests, s.Heard())
 		})
 	}
 }

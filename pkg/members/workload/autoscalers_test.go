@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -52,11 +53,11 @@ func TestAutoscalersAreWatched(t *testing.T) {
 		ours)[1:]+`}`+"\n")
 	c := s.join(t)
 	var seen Autoscalers
-	eventually(t, "what came after the list", func() bool {
+	memberstest.Until(t, "what came after the list", func() bool {
 		seen = c.Autoscalers(t.Context(), "shop")
 		return len(seen.Objects) == 3
 	})
-	same(t, "autoscalers", Autoscalers{Known: true, Version: "autoscaling/v2",
+	fleettest.Same(t, "autoscalers", Autoscalers{Known: true, Version: "autoscaling/v2",
 		Objects: []*autoscalingv2.HorizontalPodAutoscaler{kept("new", true), kept("own", false), kept("web", true)}}, seen)
 	if requests := s.Heard(); len(requests) != 2 {
 		t.Errorf("requests = %q, want a list and a watch", requests)
@@ -64,11 +65,11 @@ func TestAutoscalersAreWatched(t *testing.T) {
 
 	t.Log("silent")
 	s.Set(func() { s.Refuses = true })
-	eventually(t, "a silent cluster", func() bool { return c.Silence() != nil })
+	memberstest.Until(t, "a silent cluster", func() bool { return c.Silence() != nil })
 	silent := c.Autoscalers(t.Context(), "shop")
-	same(t, "reason", fleet.ReasonForbidden, silent.Silence.Reason)
+	fleettest.Same(t, "reason", fleet.ReasonForbidden, silent.Silence.Reason)
 	silent.Silence = nil
-	same(t, "what was seen last", seen, silent)
+	fleettest.Same(t, "what was seen last", seen, silent)
 }
 
 func TestWatchIsRefused(t *testing.T) {
@@ -76,9 +77,9 @@ func TestWatchIsRefused(t *testing.T) {
 	s := newServer(t, "v2")
 	s.Says("GET "+v2Path, 403, memberstest.Status(403, "Forbidden", ""))
 	seen := s.join(t).Autoscalers(t.Context(), "shop")
-	same(t, "reason", fleet.ReasonForbidden, seen.Silence.Reason)
+	fleettest.Same(t, "reason", fleet.ReasonForbidden, seen.Silence.Reason)
 	seen.Silence = nil
-	same(t, "autoscalers", Autoscalers{Version: "autoscaling/v2"}, seen)
+	fleettest.Same(t, "autoscalers", Autoscalers{Version: "autoscaling/v2"}, seen)
 }
 
 // A cluster that serves the old version only is asked each time.
@@ -119,10 +120,10 @@ func TestAutoscalersOfAnOldCluster(t *testing.T) {
 			if seen.Silence != nil {
 				reason = seen.Silence.Reason
 			}
-			same(t, "reason", tc.silence, reason)
+			fleettest.Same(t, "reason", tc.silence, reason)
 			seen.Silence = nil
-			same(t, "autoscalers", Autoscalers{Version: "autoscaling/v2beta2", Known: reason == "", Objects: tc.objects}, seen)
-			same(t, "requests", tc.requests, s.Heard())
+			fleettest.Same(t, "autoscalers", Autoscalers{Version: "autoscaling/v2beta2", Known: reason == "", Objects: tc.objects}, seen)
+			fleettest.Same(t, "requests", tc.requests, s.Heard())
 		})
 	}
 }
@@ -131,7 +132,7 @@ func TestNoVersionOfAutoscalers(t *testing.T) {
 	t.Parallel()
 	c := newServer(t, "v1", "v2beta1").join(t)
 	seen := c.Autoscalers(t.Context(), "shop")
-	same(t, "autoscalers", Autoscalers{Silence: &fleet.Silence{Reason: ReasonUnsupportedAutoscalers,
+	fleettest.Same(t, "autoscalers", Autoscalers{Silence: &fleet.Silence{Reason: ReasonUnsupportedAutoscalers,
 		Detail: "the cluster serves neither autoscaling/v2 nor autoscaling/v2beta2; it needs Kubernetes 1.16 or later"}}, seen)
 }
 
@@ -146,8 +147,8 @@ func TestVersionChanges(t *testing.T) {
 	}
 	s.Set(func() { s.Versions = []string{"v1", "v2"} })
 	seen := c.Autoscalers(t.Context(), "shop")
-	same(t, "version", "autoscaling/v2", seen.Version)
-	same(t, "objects", []*autoscalingv2.HorizontalPodAutoscaler{kept("web", true)}, seen.Objects)
+	fleettest.Same(t, "version", "autoscaling/v2", seen.Version)
+	fleettest.Same(t, "objects", []*autoscalingv2.HorizontalPodAutoscaler{kept("web", true)}, seen.Objects)
 }
 
 // No call waits for a cluster that is known to be silent, nor asks it.
@@ -156,7 +157,7 @@ func TestSilentClusters(t *testing.T) {
 	s := newServer(t, "v2beta2")
 	silent := s.join(t)
 	s.Set(func() { s.Refuses, s.Hangs = true, make(chan struct{}) })
-	eventually(t, "a silent cluster", func() bool { return silent.Silence() != nil })
+	memberstest.Until(t, "a silent cluster", func() bool { return silent.Silence() != nil })
 	for name, c := range map[string]Cluster{"registered": silent, "not registered": Unregistered("east")} {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
@@ -170,26 +171,26 @@ func TestSilentClusters(t *testing.T) {
 				"Scale": scaleErr, "SetScale": c.SetScale(ctx, web, nil), "Get": getErr, "Create": c.Create(ctx, deployment()),
 				"Remove": c.Remove(ctx, deployment()), "Apply": applyErr, "Delete": c.Delete(ctx, hpa),
 			} {
-				same(t, "error of "+call, "silence: "+string(reason), memberstest.Told(err))
+				fleettest.Same(t, "error of "+call, "silence: "+string(reason), memberstest.Told(err))
 			}
 			seen := c.Autoscalers(ctx, "shop")
-			same(t, "reason", reason, seen.Silence.Reason)
+			fleettest.Same(t, "reason", reason, seen.Silence.Reason)
 			seen.Silence = nil
-			same(t, "autoscalers", Autoscalers{}, seen)
+			fleettest.Same(t, "autoscalers", Autoscalers{}, seen)
 			if l := c.Pods(ctx, "shop", labels.Everything()); l.Known || l.Silent == nil || l.Silent.Reason != reason {
 				t.Errorf("Pods = %+v", l)
 			}
 			if n, known := c.Additional(ctx, "shop", web, nil); known {
 				t.Errorf("room for %d more is known", n)
 			}
-			same(t, "name", "east", c.Facts().Name)
-			same(t, "reason of the sizer", reason, c.Sizer().VPAs(ctx, "shop").Silence.Reason)
+			fleettest.Same(t, "name", "east", c.Facts().Name)
+			fleettest.Same(t, "reason of the sizer", reason, c.Sizer().VPAs(ctx, "shop").Silence.Reason)
 			if _, registered := c.(memberCluster); !registered {
-				same(t, "clock offset", time.Duration(0), c.ClockOffset())
+				fleettest.Same(t, "clock offset", time.Duration(0), c.ClockOffset())
 			}
 		})
 	}
-	same(t, "requests", []string(nil), s.Heard())
+	fleettest.Same(t, "requests", []string(nil), s.Heard())
 }
 
 // Calls end with their context, though the cluster is just being asked what it serves.
@@ -205,8 +206,8 @@ func TestCallsEnd(t *testing.T) {
 	begun := time.Now()
 	seen := c.Autoscalers(ctx, "shop")
 	_, err := c.Apply(ctx, owner, autoscaler())
-	same(t, "error", fleet.ReasonTimeout, fleet.Unanswered(err).Reason)
-	same(t, "reason", fleet.ReasonTimeout, seen.Silence.Reason)
+	fleettest.Same(t, "error", fleet.ReasonTimeout, fleet.Unanswered(err).Reason)
+	fleettest.Same(t, "reason", fleet.ReasonTimeout, seen.Silence.Reason)
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("it took %v", took)
 	}
@@ -215,7 +216,7 @@ func TestCallsEnd(t *testing.T) {
 func TestEveryRegisteredClusterIsListed(t *testing.T) {
 	t.Parallel()
 	c := newServer(t, "v2").join(t)
-	same(t, "name", "east", c.Facts().Name)
+	fleettest.Same(t, "name", "east", c.Facts().Name)
 	if offset := c.ClockOffset(); offset.Abs() > 2*time.Second {
 		t.Errorf("the clock of this machine is off by %v", offset)
 	}

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
@@ -49,33 +47,11 @@ func (s server) join(t *testing.T, namespaces ...string) Cluster {
 	}
 	members := NewMembers(registry, store, rooms, scope)
 	for _, run := range []func(context.Context) error{registry.Run, store.Run, rooms.Run, members.Run} {
-		keep(t, run)
+		memberstest.Run(memberstest.Logged(t), t, run)
 	}
-	eventually(t, "one cluster that is ready", func() bool {
+	memberstest.Until(t, "one cluster that is ready", func() bool {
 		all := members.Clusters()
 		return members.Settled() == nil && len(all) == 1 && all[0].Silence() == nil
 	})
 	return members.Clusters()[0]
-}
-
-// keep runs something until the test ends.
-func keep(t *testing.T, run func(context.Context) error) {
-	memberstest.Run(memberstest.Logged(t), t, run)
-}
-
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	memberstest.Eventually(t, what, func() string {
-		if !holds() {
-			return ""
-		}
-		return what
-	})
-}
-
-func same(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
 }

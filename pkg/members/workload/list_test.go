@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -24,7 +25,7 @@ func TestMadeByInSomeNamespaces(t *testing.T) {
 	if err != nil || len(found) != 1 || found[0].Namespace != "shop" {
 		t.Errorf("found %v, %v; want shop/mine", found, err)
 	}
-	same(t, "requests", []string{"GET " + pay + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500",
+	fleettest.Same(t, "requests", []string{"GET " + pay + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500",
 		"GET " + shop + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500"}, s.Heard())
 	s.Says("GET "+shop, 403, memberstest.Status(403, "Forbidden", ""))
 	if found, err := c.MadeBy(t.Context(), "us"); err == nil || found != nil {
@@ -48,9 +49,9 @@ func TestMadeBy(t *testing.T) {
 		for _, hpa := range found {
 			names = append(names, hpa.Namespace+"/"+hpa.Name)
 		}
-		same(t, "error", "", memberstest.Told(err))
-		same(t, "made by "+hub, want, strings.Join(names, " "))
-		same(t, "requests", []string{"GET " + all + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500",
+		fleettest.Same(t, "error", "", memberstest.Told(err))
+		fleettest.Same(t, "made by "+hub, want, strings.Join(names, " "))
+		fleettest.Same(t, "requests", []string{"GET " + all + "?labelSelector=fleetscale.io%2Fmanaged-by&limit=500",
 			"GET " + all + "?continue=next&labelSelector=fleetscale.io%2Fmanaged-by&limit=500"}, s.Heard())
 	}
 	s.Says("GET "+all, 403, memberstest.Status(403, "Forbidden", ""))

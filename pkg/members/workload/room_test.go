@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -54,9 +55,9 @@ func TestAdditional(t *testing.T) {
 				s.Says("GET /api/v1/"+watched+" watch", 200, "")
 			}
 			n, known := s.join(t).Additional(t.Context(), "shop", web, tc.template)
-			same(t, "room", tc.want, n)
-			same(t, "whether it is known", tc.known, known)
-			same(t, "whether the workload was read", tc.reads, strings.Contains(strings.Join(s.Heard(), "\n"), "/deployments/web"))
+			fleettest.Same(t, "room", tc.want, n)
+			fleettest.Same(t, "whether it is known", tc.known, known)
+			fleettest.Same(t, "whether the workload was read", tc.reads, strings.Contains(strings.Join(s.Heard(), "\n"), "/deployments/web"))
 		})
 	}
 }
@@ -88,8 +89,8 @@ func TestAdditionalOfSizedPods(t *testing.T) {
 	}
 	c := s.join(t)
 	n, known := c.Additional(t.Context(), "shop", web, nil)
-	same(t, "room while nobody sizes Pods", []any{int32(4), true}, []any{n, known})
+	fleettest.Same(t, "room while nobody sizes Pods", []any{int32(4), true}, []any{n, known})
 	c.Sizer().Support(t.Context())
 	n, known = c.Additional(t.Context(), "shop", web, nil)
-	same(t, "room for Pods of their size", []any{int32(2), true}, []any{n, known})
+	fleettest.Same(t, "room for Pods of their size", []any{int32(2), true}, []any{n, known})
 }

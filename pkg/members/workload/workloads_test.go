@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 )
 
@@ -36,13 +37,13 @@ func TestGet(t *testing.T) {
 	c := s.join(t)
 	s.Says("GET "+deployments+"/web", 200, deploymentText)
 	got, err := c.Get(t.Context(), "shop", web)
-	same(t, "error", "", memberstest.Told(err))
-	same(t, "workload", deployment(), got)
-	same(t, "requests", []string{"GET " + deployments + "/web"}, s.Heard())
+	fleettest.Same(t, "error", "", memberstest.Told(err))
+	fleettest.Same(t, "workload", deployment(), got)
+	fleettest.Same(t, "requests", []string{"GET " + deployments + "/web"}, s.Heard())
 
 	s.Says("GET "+deployments+"/web", 200, `{"kind":"Deployment"`)
 	_, err = c.Get(t.Context(), "shop", web)
-	same(t, "error about half an object", `decoding Deployment "web": unexpected end of JSON input`, memberstest.Told(err))
+	fleettest.Same(t, "error about half an object", `decoding Deployment "web": unexpected end of JSON input`, memberstest.Told(err))
 
 	_, err = c.Get(t.Context(), "other", web)
 	if !apierrors.IsNotFound(err) {
@@ -90,8 +91,9 @@ func TestCreate(t *testing.T) {
 			if want != "" {
 				want = `creating Deployment "web": ` + want
 			}
-			same(t, "error", want, memberstest.Told(err))
-			same(t, "requests", []string{"POST " + deployments + "?fieldManager=fleetscale-federatedhpa\napplication/json\n" + deploymentText},
+			fleettest.Same(t, "error", want, memberstest.Told(err))
+			fleettest.Same(t, "requests",
+				[]string{"POST " + deployments + "?fieldManager=fleetscale-federatedhpa\napplication/json\n" + deploymentText},
 				s.Heard())
 		})
 	}
@@ -106,7 +108,7 @@ func TestCreateInAnotherVersion(t *testing.T) {
 	if err := s.join(t).Create(t.Context(), d); !meta.IsNoMatchError(err) {
 		t.Errorf("error = %v", err)
 	}
-	same(t, "requests", []string(nil), s.Heard())
+	fleettest.Same(t, "requests", []string(nil), s.Heard())
 }
 
 func TestRemove(t *testing.T) {
@@ -136,8 +138,8 @@ func TestRemove(t *testing.T) {
 			if tc.edit != nil {
 				tc.edit(d)
 			}
-			same(t, "error", tc.err, memberstest.Told(s.join(t).Remove(t.Context(), d)))
-			same(t, "requests", tc.requests, s.Heard())
+			fleettest.Same(t, "error", tc.err, memberstest.Told(s.join(t).Remove(t.Context(), d)))
+			fleettest.Same(t, "requests", tc.requests, s.Heard())
 		})
 	}
 }
@@ -150,13 +152,13 @@ func TestScale(t *testing.T) {
 	s.Says("GET "+deployments+"/web/scale", 200, text)
 	s.Says("PUT "+deployments+"/web/scale", 200, text)
 	scale, err := c.Scale(t.Context(), "shop", web)
-	same(t, "error", "", memberstest.Told(err))
+	fleettest.Same(t, "error", "", memberstest.Told(err))
 	want := &autoscalingv1.Scale{TypeMeta: metav1.TypeMeta{Kind: "Scale", APIVersion: "autoscaling/v1"},
 		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", ResourceVersion: "5"}}
 	want.Spec.Replicas, want.Status.Replicas = 3, 2
-	same(t, "scale", want, scale)
-	same(t, "error", "", memberstest.Told(c.SetScale(t.Context(), web, scale)))
-	same(t, "requests", []string{"GET " + deployments + "/web/scale",
+	fleettest.Same(t, "scale", want, scale)
+	fleettest.Same(t, "error", "", memberstest.Told(c.SetScale(t.Context(), web, scale)))
+	fleettest.Same(t, "requests", []string{"GET " + deployments + "/web/scale",
 		"PUT " + deployments + "/web/scale?fieldManager=fleetscale-federatedhpa\napplication/json\n" + text}, s.Heard())
 
 	s.Says("PUT "+deployments+"/web/scale", 409, memberstest.Status(409, "Conflict", ""))
