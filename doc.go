@@ -56,7 +56,7 @@
 //	             pkg/readonly      a transport that sends nothing but reads
 //	             pkg/command       what the command lines of servers have in common
 //	             pkg/plugin        what the commands of kubectl-fleetscale have in common; each has a
-//	                               package below it, in ring 3
+//	                               package below it, in ring 3, and pages has what browsers run
 //	             pkg/controllers/fairqueue  whose object is reconciled next
 //	             pkg/controllers/perobject  what a controller knows of each object
 //	             pkg/controllers/restore    objects that have lost fields to another schema, and get them back
@@ -64,6 +64,7 @@
 //	             pkg/explanation   why so many replicas, as it is stored, printed and decided again
 //	             pkg/recording     what decisions were told, so that they can be made again
 //	             pkg/replay        what they would have been by another spec
+//	             pkg/chart         pictures of figures
 //	             pkg/goals         the FederatedHPA that a MultidimPodAutoscaler owns, and what Pods reserve for it
 //	             pkg/assignment    which of them where
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is

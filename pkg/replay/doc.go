@@ -6,6 +6,7 @@
 //	model.go  what a decision would have been told, had there been more or fewer Pods
 //	sums.go   what a run comes to: Pod-hours, changes, time at the maximum, time above a bound
 //	sweep.go  runs over several targets, and which of them does
+//	thin.go   fewer points, for pictures, and when the load is not known
 //
 // By the same spec the record is taken as it is, and each decision is as it was: [Run] counts those that are not. By another spec the
 // replicas go another way, and what the metrics would have said there is a model: the load is what it was, and is spread evenly over the

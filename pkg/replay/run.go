@@ -38,7 +38,12 @@ const (
 	Unseen Unknown = "Unseen"
 	// CutOff: the Pods used all that they may.
 	CutOff Unknown = "CutOff"
+	// NotRecorded: no decision was, for longer than replicas are taken to run on.
+	NotRecorded Unknown = "NotRecorded"
 )
+
+// Reasons are all of them, in that order.
+var Reasons = []Unknown{NotTold, Unusable, Unseen, CutOff, NotRecorded}
 
 // Point is one decision, as it was and as it would be.
 type Point struct {
@@ -56,8 +61,9 @@ type Side struct {
 	// say.
 	Replicas int32 `json:"replicas"`
 	Asked    int32 `json:"asked,omitempty"`
-	// AtMax: no more are allowed.
-	AtMax bool `json:"atMax,omitempty"`
+	// Max are the most that are allowed, and AtMax that there are as many.
+	Max   int32 `json:"max"`
+	AtMax bool  `json:"atMax,omitempty"`
 	// Use is of the metric that is highest, in percent: what Pods use of their requests, or else a value of its target as it was. Nil:
 	// it is not known.
 	Use *int64 `json:"use,omitempty"`
@@ -224,7 +230,10 @@ func (r *run) apply(record *recording.Record, q *replicas.Question, d replicas.D
 func (r *run) side(record *recording.Record, q *replicas.Question, d *replicas.Decision, after int32,
 	spec *v1alpha1.FederatedHPASpec,
 ) Side {
-	s := Side{Replicas: replicas.Whole(after, q.Copies), AtMax: after >= spec.MaxReplicas, Held: d.Explanation.Held}
+	s := Side{
+		Replicas: replicas.Whole(after, q.Copies), Max: replicas.Whole(spec.MaxReplicas, q.Copies), AtMax: after >= spec.MaxReplicas,
+		Held: d.Explanation.Held,
+	}
 	if d.Explanation.Basis == replicas.BasisMetrics {
 		s.Asked = replicas.Whole(d.Explanation.Asked, q.Copies)
 	}

@@ -25,7 +25,8 @@ type Sums struct {
 // Summary is what a run comes to.
 type Summary struct {
 	Was, Would Sums
-	// Lasts is for how long decisions were recorded, and Unknown for how long of that the load is not known, and why.
+	// Lasts is for how long decisions were recorded, and Unknown for how long the load is not known, and why: of that time, but for
+	// [NotRecorded], which is beside it.
 	Lasts   time.Duration
 	Unknown map[Unknown]time.Duration
 }
@@ -42,6 +43,11 @@ func (r *Result) Summarize(above int64) Summary {
 		s.Lasts += p.Lasts
 		if p.Unknown != "" {
 			s.Unknown[p.Unknown] += p.Lasts
+		}
+		if i+1 < len(r.Points) {
+			if pause := r.Points[i+1].At.Sub(p.At) - p.Lasts; pause > 0 {
+				s.Unknown[NotRecorded] += pause
+			}
 		}
 		s.Was.add(&p.Was, p.Lasts, above)
 		s.Would.add(&p.Would, p.Lasts, above)

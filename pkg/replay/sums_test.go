@@ -15,15 +15,15 @@ func TestSummarize(t *testing.T) {
 		return Side{Replicas: replicas, Asked: asked, Use: &use, AtMax: atMax}
 	}
 	r := Result{Points: []Point{
-		{Lasts: time.Hour, Was: side(4, 5, 91, true), Would: side(2, 2, 90, false)},
-		{Lasts: 30 * time.Minute, Unknown: CutOff, Was: side(6, 9, 95, true), Would: side(2, 3, 100, false)},
-		{Lasts: 30 * time.Minute, Was: side(2, 1, 10, false), Would: side(1, 0, 20, false)},
+		{At: start, Lasts: time.Hour, Was: side(4, 5, 91, true), Would: side(2, 2, 90, false)},
+		{At: start.Add(time.Hour), Lasts: 30 * time.Minute, Unknown: CutOff, Was: side(6, 9, 95, true), Would: side(2, 3, 100, false)},
+		{At: start.Add(2 * time.Hour), Lasts: 30 * time.Minute, Was: side(2, 1, 10, false), Would: side(1, 0, 20, false)},
 	}}
 	want := Summary{
 		Was: Sums{PodHours: 8, Above: 90 * time.Minute, AtMax: 90 * time.Minute, Ups: 1, Downs: 1, Least: 2, Most: 6, LeastAsked: 1,
 			MostAsked: 9},
 		Would: Sums{PodHours: 3.5, Above: 30 * time.Minute, Downs: 1, Least: 1, Most: 2, LeastAsked: 2, MostAsked: 3},
-		Lasts: 2 * time.Hour, Unknown: map[Unknown]time.Duration{CutOff: 30 * time.Minute},
+		Lasts: 2 * time.Hour, Unknown: map[Unknown]time.Duration{CutOff: 30 * time.Minute, NotRecorded: 30 * time.Minute},
 	}
 	if diff := cmp.Diff(want, r.Summarize(90)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/recording"
@@ -32,10 +33,22 @@ type Wish struct {
 
 // Advice is what a sweep leads to.
 type Advice struct {
-	Target      int64
-	MinReplicas int32
-	MaxReplicas int32
+	Target      int64 `json:"target"`
+	MinReplicas int32 `json:"minReplicas"`
+	MaxReplicas int32 `json:"maxReplicas"`
+	// AtLeast: the load is not known at some time, and may have asked for more.
+	AtLeast bool `json:"atLeast,omitempty"`
 }
+
+// Free has the bounds hold nothing, so that replicas are what the metrics ask for.
+func Free(spec *v1alpha1.FederatedHPASpec) *v1alpha1.FederatedHPASpec {
+	spec = spec.DeepCopy()
+	spec.MaxReplicas, spec.MinReplicas = max(spec.MaxReplicas, mostFree), new(min(1, ptr.Deref(spec.MinReplicas, 1)))
+	return spec
+}
+
+// mostFree is far beyond what a fleet runs of one workload.
+const mostFree = 1 << 20
 
 // Sweep replays the records by each target of the metric of that index.
 func Sweep(records []*recording.Record, o Options, metric int, targets []int64, wish Wish) ([]Trial, error) {
@@ -100,5 +113,6 @@ func Advise(trials []Trial, wish Wish) (*Advice, error) {
 	return &Advice{
 		Target: best.Target, MinReplicas: best.Would.LeastAsked,
 		MaxReplicas: int32(min(math.Ceil(float64(best.Would.MostAsked)*(1+wish.Headroom)), math.MaxInt32)),
+		AtLeast:     len(best.Unknown) > 0,
 	}, nil
 }

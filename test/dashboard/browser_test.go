@@ -167,14 +167,14 @@ func (b *tab) unbound() { b.do(page.SetBypassCSP(true)) }
 
 var address = regexp.MustCompile(`http://\S+`)
 
-// serve runs the command for a hub, and returns its address.
-func serve(t *testing.T, hub *rest.Config) string {
+// serve runs the command for a hub, and returns its address; record is a file, or empty.
+func serve(t *testing.T, hub *rest.Config, record string) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := fleetscale.Run(ctx, fleetscale.Options{Hub: hub, Namespace: "shop", Out: in})
+		err := fleetscale.Run(ctx, fleetscale.Options{Hub: hub, Namespace: "shop", Record: record, Out: in})
 		_ = in.CloseWithError(fmt.Errorf("it has ended: %w", err))
 		ended <- err
 	}()

@@ -72,7 +72,7 @@ const (
 func TestLargeFleet(t *testing.T) {
 	b := browse(t)
 	_, config := large(t)
-	at := serve(t, config)
+	at := serve(t, config, "")
 	b.do(chromedp.Navigate(at))
 	b.await("all is read", allTiles)
 	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -98,7 +98,7 @@ func TestLargeFleet(t *testing.T) {
 func TestNobodyIsShutOut(t *testing.T) {
 	b := browse(t)
 	_, config := large(t)
-	at := serve(t, config)
+	at := serve(t, config, "")
 	b.unbound()
 	b.do(chromedp.Navigate(at))
 	b.await("all is read", allTiles)
@@ -127,7 +127,7 @@ const focused = `document.activeElement.innerText || document.activeElement.getA
 func TestKeyboard(t *testing.T) {
 	b := browse(t)
 	hub, config := large(t)
-	at := serve(t, config)
+	at := serve(t, config, "")
 	b.do(chromedp.Navigate(at))
 	b.await("all is read", allTiles)
 	b.press(kb.Tab)
@@ -171,7 +171,7 @@ func TestWhatOthersWroteIsText(t *testing.T) {
 	if err := fleetscale.Run(t.Context(), fleetscale.Options{Hub: config, Once: file, Out: t.Output()}); err != nil {
 		t.Fatal(err)
 	}
-	for what, at := range map[string]string{"the page": serve(t, config), "the file": "file://" + file} {
+	for what, at := range map[string]string{"the page": serve(t, config, ""), "the file": "file://" + file} {
 		b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(at))
 		b.await(what+" is there", allTiles)
 		for _, where := range []string{"#/", "#/autoscalers", "#/autoscaler/fhpa/team-04/web-0004", "#/member/member-009"} {

@@ -19,6 +19,9 @@ The page is read with your rights, and nothing is installed for it; it needs no 
 to list autoscalers in all namespaces it shows those of yours (--namespace). Open the address that is printed: it has a secret, so that
 other users of the machine, and other pages in your browser, cannot read the page.
 
+With --record the page of a FederatedHPA has what was recorded of it, too: the past, why each decision was what it was, two moments beside
+each other, and what the decisions would have been by another spec. kubectl fleetscale record writes such a file.
+
 With --once the same is written into one file instead, with all that a browser needs: for a ticket, or to keep. Of more than 200
 autoscalers the file has the pages of those that are worst off, and the others are listed.`
 
@@ -27,6 +30,10 @@ func newDashboardCommand(caller *plugin.Caller) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "dashboard", Short: "Show the fleet and its autoscalers on a page in your browser", Long: dashboardHelp,
 		Example: `  kubectl fleetscale dashboard
+
+  # With what was decided in the last week.
+  kubectl fleetscale record --from http://127.0.0.1:8083 --since 168h --file fleet.fsr
+  kubectl fleetscale dashboard --record fleet.fsr
 
   # A file for a ticket.
   kubectl fleetscale dashboard --once fleet.html`,
@@ -49,6 +56,7 @@ func newDashboardCommand(caller *plugin.Caller) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&o.Port, "port", 0, "Port of 127.0.0.1 to serve the page at. 0: one that is free.")
+	cmd.Flags().StringVar(&o.Record, "record", "", "File with the record of decisions, of which the past is shown.")
 	cmd.Flags().StringVar(&o.Once, "once", "", "Write the page into this file, with all that it shows, and end.")
 	return cmd
 }

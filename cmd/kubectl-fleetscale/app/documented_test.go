@@ -14,7 +14,7 @@ import (
 
 var (
 	fenced = regexp.MustCompile("(?s)```sh\n(.*?)```")
-	callOf = regexp.MustCompile(`(?m)(?:^|[;&|]\s*)\s*kubectl fleetscale ([^\n;&|#]*)`)
+	callOf = regexp.MustCompile(`(?m)(?:^|[;&|]\s*)\s*kubectl fleetscale ([^\n;&|#>]*)`)
 	aWord  = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s"'])+`)
 )
 

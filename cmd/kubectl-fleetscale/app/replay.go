@@ -3,11 +3,29 @@
 package app
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 	"github.com/fleetscale/fleetscale/pkg/plugin/replaying"
 )
+
+// usualHeadroom is by how many percent maxReplicas is to be more than what was asked for.
+const usualHeadroom = 20
+
+// percent is a flag in percent, with or without the sign.
+type percent float64
+
+func (p *percent) Set(text string) error {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64)
+	*p = percent(n)
+	return err
+}
+
+func (p *percent) String() string { return strconv.FormatFloat(float64(*p), 'g', -1, 64) + "%" }
+func (p *percent) Type() string   { return "percent" }
 
 // usualCutOff is from which use of their requests Pods are taken to be at their limit.
 const usualCutOff = 95
@@ -52,18 +70,29 @@ as they were, and then by the other one. Bounds, targets, tolerances, policies a
 The load is taken to be what it was, and to be spread evenly over the Pods that there would have been, which are Ready at once. Where
 the load is not known, that is said: Pods that use all that they may hide what they would use.
 
-With --sweep several targets of a metric are tried, and the one is advised that takes the fewest Pod-hours.`,
+With --sweep several targets of a metric are tried, and the one is advised that takes the fewest Pod-hours. With --headroom alone a target,
+minReplicas and maxReplicas are advised that leave so much room.
+
+The result is a text, or a page for a browser (-o html), which needs nothing else, or a picture (-o svg).`,
 		Example: `  # What would a higher target have saved?
   kubectl fleetscale replay cart.fsr --set 'spec.metrics[0].resource.target.averageUtilization=70' --set spec.maxReplicas=40
 
   # Which target would do, if Pods may use more than 90 % of their requests for 1 % of the time?
   kubectl fleetscale replay cart.fsr --sweep 40:80:5 --above 90 --within 1
 
+  # Which target and bounds leave a fifth more than the load?
+  kubectl fleetscale replay cart.fsr --headroom 20%
+
+  # A page for a ticket, and a picture
+  kubectl fleetscale replay cart.fsr --set spec.maxReplicas=40 -o html > cart.html
+  kubectl fleetscale replay cart.fsr --set spec.maxReplicas=40 -o svg > cart.svg
+
   # From the controller-manager itself, for programs
   kubectl fleetscale replay fhpa/cart -n shop --from http://127.0.0.1:8083 --set spec.maxReplicas=40 -o json`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Words = args
+			o.Sweep.Wished = o.Sweep.Targets == "" && cmd.Flags().Changed("headroom")
 			return replaying.Replay(cmd.Context(), caller, o)
 		},
 	}
@@ -81,8 +110,9 @@ With --sweep several targets of a metric are tried, and the one is advised that 
 	fs.IntVar(&o.Sweep.Metric, "sweep-metric", 0, "Index in spec.metrics of the metric whose targets --sweep tries.")
 	fs.Float64Var(&o.Sweep.Within, "within", 1, "For how much of the time, in percent, the use may be above the bound with the target that "+
 		"--sweep advises.")
-	fs.Float64Var(&o.Sweep.Headroom, "headroom", 20, "By how many percent the maxReplicas that --sweep advises are to be more than what was "+
-		"asked for.")
+	o.Sweep.Headroom = usualHeadroom
+	fs.Var((*percent)(&o.Sweep.Headroom), "headroom", "By how much the maxReplicas that is advised is to be more than what was asked for. "+
+		"Without --sweep a target is advised, too, with which the use may rise by as much before it is what the Pods request.")
 	plugin.AddFormat(cmd, &o.Format, replaying.Formats()...)
 	return cmd
 }

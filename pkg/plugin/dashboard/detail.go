@@ -30,7 +30,11 @@ type detail struct {
 	Series      series      `json:"series"`
 	Coming      []coming    `json:"coming"`
 	Sizes       *sizes      `json:"sizes,omitempty"`
-	Events      []said      `json:"events"`
+	// Recorded is what a record has of it; its points are in Series.
+	Recorded *recorded `json:"recorded,omitempty"`
+	// RecordTrouble is why it may have more; empty: nothing is.
+	RecordTrouble string `json:"recordTrouble,omitempty"`
+	Events        []said `json:"events"`
 	// EventsTrouble is why there may be other Events; empty: nothing is.
 	EventsTrouble string `json:"eventsTrouble,omitempty"`
 }
@@ -59,6 +63,8 @@ type said struct {
 type known struct {
 	Object client.Object
 	Points []point
+	// Recorded is what was before; nil: nothing is known of it.
+	Recorded *recorded
 	// Rules are all CronFederatedHPAs of its namespace; Target is what the object sets, if it is one of these.
 	Rules  []*v1alpha1.CronFederatedHPA
 	Target cronplan.Target
@@ -68,7 +74,8 @@ type known struct {
 // detailOf is the page about an autoscaler, without its Events.
 func detailOf(k known) detail {
 	d := detail{
-		row: rowOf(k.Object, k.Now), Now: k.Now.UnixMilli(), Series: seriesOf(k.Points), Coming: comingOf(k),
+		row: rowOf(k.Object, k.Now), Now: k.Now.UnixMilli(), Series: seriesOf(joined(k.Recorded, k.Points, k.Now)), Recorded: k.Recorded,
+		Coming:     comingOf(k),
 		Conditions: []condition{}, Clusters: []cluster{}, Metrics: []metric{}, Events: []said{},
 	}
 	text, err := explain.Text(k.Object, k.Target, k.Now)

@@ -26,11 +26,17 @@ type Options struct {
 	Port int
 	// Once is a file that is written instead; empty: a page is served until ctx ends.
 	Once string
-	Out  io.Writer
+	// Record is a file with the record of decisions; empty: there is none.
+	Record string
+	Out    io.Writer
 }
 
 // Run serves a page, or writes a file.
 func Run(ctx context.Context, o Options) error {
+	from, err := openArchive(o.Record)
+	if err != nil {
+		return err
+	}
 	config := rest.CopyConfig(o.Hub)
 	config.Timeout = 0 // of all that is asked, watches included; lists have their own
 	config.QPS, config.Burst = 50, 100
@@ -47,13 +53,13 @@ func Run(ctx context.Context, o Options) error {
 	}()
 	defer func() { stop(); <-ended }()
 	if o.Once != "" {
-		if err := writeOnce(ctx, s, hub, o.Once); err != nil {
+		if err := writeOnce(ctx, s, hub, from, o.Once); err != nil {
 			return fmt.Errorf("writing %s: %w", o.Once, err)
 		}
 		_, err := fmt.Fprintf(o.Out, "wrote %s\n", o.Once)
 		return err
 	}
-	return serve(ctx, &site{token: rand.Text(), seen: s, hub: hub}, o)
+	return serve(ctx, &site{token: rand.Text(), seen: s, hub: hub, archive: from}, o)
 }
 
 // serve answers until ctx ends.

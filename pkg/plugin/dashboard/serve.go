@@ -5,34 +5,22 @@ package dashboard
 import (
 	"context"
 	"crypto/subtle"
-	"embed"
-	"encoding/json"
-	"io/fs"
 	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
 
 	"k8s.io/client-go/dynamic"
+
+	"github.com/fleetscale/fleetscale/pkg/plugin/pages"
 )
-
-//go:embed page
-var embedded embed.FS
-
-// pages are what a browser runs.
-func pages() fs.FS {
-	below, err := fs.Sub(embedded, "page")
-	if err != nil {
-		panic("page/ is embedded: " + err.Error())
-	}
-	return below
-}
 
 // site answers a browser. The address has a secret that other users of the machine, and other pages, do not know.
 type site struct {
 	token   string
 	seen    *seen
 	hub     dynamic.Interface
+	archive *archive
 	streams atomic.Int32
 }
 
@@ -76,8 +64,12 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.stream(w, r)
 	case path == "autoscaler":
 		s.autoscaler(w, r)
+	case path == "moment":
+		s.moment(w, r)
+	case path == "replay":
+		s.replay(w, r)
 	default:
-		http.StripPrefix("/"+s.token, http.FileServerFS(pages())).ServeHTTP(w, r)
+		http.StripPrefix("/"+s.token, http.FileServerFS(pages.Files())).ServeHTTP(w, r)
 	}
 }
 
@@ -91,21 +83,24 @@ func local(host string) bool {
 }
 
 func (s *site) autoscaler(w http.ResponseWriter, r *http.Request) {
-	d, found := about(r.Context(), s.seen, s.hub, r.URL.Query().Get("id"))
+	id := r.URL.Query().Get("id")
+	past, trouble := s.archive.past(r.Context(), id)
+	d, found := about(r.Context(), s.seen, s.hub, id, past)
 	if !found {
 		http.Error(w, "There is no such autoscaler.", http.StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(d) // a browser that is gone needs no answer
+	d.RecordTrouble = trouble
+	reply(w, d)
 }
 
-// about is the page about one autoscaler, with its Events.
-func about(ctx context.Context, s *seen, hub dynamic.Interface, id string) (d detail, found bool) {
+// about is the page about one autoscaler, with its Events, and what was recorded of it.
+func about(ctx context.Context, s *seen, hub dynamic.Interface, id string, past *recorded) (d detail, found bool) {
 	k, found := s.about(id)
 	if !found {
 		return d, false
 	}
+	k.Recorded = past
 	d = detailOf(k)
 	d.Events, d.EventsTrouble = eventsOf(ctx, hub, k.Object)
 	return d, true

@@ -6,6 +6,7 @@
 //	fetch.go   the record, from a controller-manager
 //	load.go    the records of one object, from a file
 //	replay.go  the command
-//	text.go    its result for people, plot.go the curves of it
-//	sweep.go   several targets
+//	report.go  its result for programs, text.go for people, plot.go the curves of it in a terminal
+//	view.go    the result as a page, picture.go as a picture
+//	sweep.go   several targets, and which of them to set
 package replaying

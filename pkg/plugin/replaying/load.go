@@ -41,28 +41,19 @@ type loaded struct {
 // load reads the records of an object from a stream. Without a name it is the only one that there is.
 func load(in io.Reader, of recording.Object, since time.Time) (*loaded, error) {
 	seen := map[recording.Object]bool{}
-	d := recording.NewDecoder(in)
-	d.Wanted = func(o recording.Object) bool {
-		o.UID = ""
+	wanted := func(o recording.Object) bool {
 		seen[o] = true
 		return of.Name == "" && len(seen) == 1 || o == of
 	}
 	l := &loaded{Object: of}
-	for {
-		r, err := d.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if errors.Is(err, recording.ErrTorn) {
-			l.torn = true
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading the record: %w", err)
-		}
+	var err error
+	if l.torn, err = scan(in, wanted, func(r *recording.Record) error {
 		if !r.Question.Now.Before(since) {
 			l.records = append(l.records, r)
 		}
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	if of.Name == "" && len(seen) > 1 {
 		return nil, fmt.Errorf("the record is of several objects: choose one with --fhpa NAMESPACE/NAME: %s", list(seen))
@@ -77,6 +68,29 @@ func load(in io.Reader, of recording.Object, since time.Time) (*loaded, error) {
 	l.Object = l.records[0].Object
 	slices.SortStableFunc(l.records, func(a, b *recording.Record) int { return a.Question.Now.Compare(b.Question.Now) })
 	return l, nil
+}
+
+// scan does something of each record of the objects that are wanted, by their names. Torn: the end could not be read.
+func scan(in io.Reader, wanted func(recording.Object) bool, do func(*recording.Record) error) (torn bool, err error) {
+	d := recording.NewDecoder(in)
+	d.Wanted = func(o recording.Object) bool {
+		o.UID = ""
+		return wanted(o)
+	}
+	for {
+		r, err := d.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case errors.Is(err, recording.ErrTorn):
+			return true, nil
+		case err != nil:
+			return false, fmt.Errorf("reading the record: %w", err)
+		}
+		if err := do(r); err != nil {
+			return false, err
+		}
+	}
 }
 
 func list(seen map[recording.Object]bool) string {

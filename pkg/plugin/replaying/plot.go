@@ -52,12 +52,10 @@ func columns(points []replay.Point, of func(*replay.Point) float64) (values []fl
 	for i := range values {
 		values[i] = math.NaN()
 	}
-	for i := range points {
-		at := int(float64(plotWidth-1) * float64(points[i].At.Sub(from)) / float64(to.Sub(from)))
-		if v := of(&points[i]); !(values[at] >= v) {
-			values[at] = v
-		}
-		if points[i].Unknown != "" {
+	for _, p := range replay.Thin(points, plotWidth) {
+		at := int(float64(plotWidth-1) * float64(p.At.Sub(from)) / float64(to.Sub(from)))
+		values[at] = max(of(&p), zero(values[at]))
+		if p.Unknown != "" {
 			marks[at] = '?'
 		}
 	}
@@ -67,6 +65,14 @@ func columns(points []replay.Point, of func(*replay.Point) float64) (values []fl
 		}
 	}
 	return values, string(marks)
+}
+
+// zero is a number for what is none yet.
+func zero(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
 }
 
 func axis(from, to string) string {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 	"github.com/fleetscale/fleetscale/pkg/recording"
@@ -31,12 +32,12 @@ type Options struct {
 	// Above is the bound of the use, in percent, 0: the usual; CutOff is from which use of the requests Pods are at their limit.
 	Above, CutOff int64
 	Sweep         SweepOptions
-	// Format is text or json.
+	// Format is one of [Formats].
 	Format string
 }
 
 // Formats are those of `replay`.
-func Formats() []string { return []string{"text", "json"} }
+func Formats() []string { return []string{"text", "json", "html", "svg"} }
 
 // The usual bounds of the use, in percent: of what Pods request, and of a target.
 const usualOfRequests, usualOfTarget = 90, 120
@@ -54,14 +55,15 @@ func Replay(ctx context.Context, caller *plugin.Caller, o Options) error {
 	if len(o.Set) > 0 {
 		run.Change = o.change(l)
 	}
-	if o.Sweep.Targets != "" {
+	if o.Sweep.Targets != "" || o.Sweep.Wished {
 		return o.sweep(caller.Out, l, run)
 	}
 	result, err := replay.Run(l.records, run)
 	if err != nil {
 		return fmt.Errorf("FederatedHPA %s/%s: %w", l.Namespace, l.Name, err)
 	}
-	return o.print(caller.Out, newReport(l, result, o.Above, len(o.Set) > 0))
+	r := newReport(l, result, o.Above, len(o.Set) > 0)
+	return o.write(caller.Out, r, r.text, r.pictures, func() any { return map[string]any{"replay": r.view(o.Set)} })
 }
 
 func (o *Options) validate() error {
@@ -131,10 +133,23 @@ func (o *Options) change(l *loaded) func(*v1alpha1.FederatedHPASpec) (*v1alpha1.
 	}
 }
 
-func (o *Options) print(w io.Writer, r *report) error {
-	if o.Format == "json" {
-		return plugin.Encode(w, o.Format, r)
+// write prints a value in the format that was asked for.
+func (o *Options) write(w io.Writer, value any, text func() string, pictures func() []chart.Plot, shown func() any) error {
+	var out string
+	switch o.Format {
+	case "json":
+		return plugin.Encode(w, o.Format, value)
+	case "svg":
+		out = chart.Column(pictures()...)
+	case "html":
+		var err error
+		plots := pictures()
+		if out, err = page(plots[0].Title, shown(), plots, text()); err != nil {
+			return err
+		}
+	default:
+		out = fleet.PrintableLines(text())
 	}
-	_, err := io.WriteString(w, fleet.PrintableLines(r.text()))
+	_, err := io.WriteString(w, out)
 	return err
 }

@@ -5,85 +5,28 @@ package replaying
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordstore"
+	"github.com/fleetscale/fleetscale/pkg/replay"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
-
-var start = time.Date(2027, 3, 1, 9, 30, 0, 0, time.UTC)
-
-// stream is of these FederatedHPAs of a namespace, each of an hour: half of it calm, half busy. A Pod requests 500 m, and the
-// target is 50 %.
-func stream(t *testing.T, names ...string) []byte {
-	t.Helper()
-	encoder, stream := recording.NewEncoder(), []byte(recording.Magic)
-	for _, name := range names {
-		current, state := int32(4), replicas.State{}
-		spec := &v1alpha1.FederatedHPASpec{}
-		spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: name}
-		spec.MinReplicas, spec.MaxReplicas = new(int32(2)), 12
-		spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
-			Name:   corev1.ResourceCPU,
-			Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(50))},
-		}}}
-		v1alpha1.DefaultFederatedHPA(&v1alpha1.FederatedHPA{Spec: *spec})
-		for step := range 241 {
-			load := int64(900)
-			if step > 120 {
-				load = 3600
-			}
-			q := question(spec, current, load, start.Add(time.Duration(step)*15*time.Second))
-			q.State = state
-			d := replicas.Decide(q)
-			r := recording.New(recording.Object{Namespace: "shop", Name: name, UID: "1"}, spec, &q, &d)
-			if d.Rescale {
-				d = d.Scaled(q.Now)
-				r.Outcome, r.After, current = recording.Scaled, d.Replicas, d.Replicas
-			}
-			state = d.State
-			var err error
-			if stream, err = encoder.Append(stream, r); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return stream
-}
-
-func question(spec *v1alpha1.FederatedHPASpec, current int32, load int64, now time.Time) replicas.Question {
-	q := replicas.Question{
-		Namespace: "shop", Spec: spec.HorizontalPodAutoscalerSpec, Now: now, Clusters: []replicas.Cluster{{Name: "east"}},
-		Scale:   replicas.Scale{Replicas: current, StatusReplicas: current, Selector: "app=cart"},
-		Options: replicas.Options{StabilizationWindow: 5 * time.Minute, Tolerance: 0.1},
-		Metrics: []replicas.Metric{{Pods: map[string]map[string]replicas.Sample{"east": {}}}},
-	}
-	requests := replicas.RequestsOf(&corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m")}}}}})
-	for i := range int64(current) {
-		p := replicas.Pod{Name: fmt.Sprint("cart-", i), Phase: corev1.PodRunning, Started: start.Add(-time.Hour), Requests: requests,
-			Ready: replicas.Ready{Status: corev1.ConditionTrue, Since: start.Add(-time.Hour)}}
-		q.Clusters[0].Pods = append(q.Clusters[0].Pods, p)
-		q.Metrics[0].Pods["east"][p.Name] = replicas.Sample{Value: load / int64(current), At: now}
-	}
-	return q
-}
 
 func caller(in io.Reader) (*plugin.Caller, *bytes.Buffer) {
 	out := &bytes.Buffer{}
@@ -108,7 +51,7 @@ func run(t *testing.T, in []byte, o Options) (string, error) {
 }
 
 func TestReplay(t *testing.T) {
-	record := stream(t, "cart")
+	record := recordingtest.Hour(recordingtest.Start, "cart")
 	tests := map[string]struct {
 		options Options
 		want    []string
@@ -121,6 +64,10 @@ func TestReplay(t *testing.T) {
 		"a torn one": {Options{}, []string{"torn off"}},
 		"a sweep": {Options{Sweep: SweepOptions{Targets: "50:90:20", Within: 1, Headroom: 50}},
 			[]string{"TARGET", "50 %", "70 %", "90 %", "advice: a target of 90 %, minReplicas 2, maxReplicas 12"}},
+		"a headroom": {Options{Sweep: SweepOptions{Wished: true, Within: 1, Headroom: 20}},
+			[]string{"ABOVE 83 %", "10 %", "95 %", "load not known for 15 s: the Pods used all that they may",
+				"advice: a target of 80 %, minReplicas 3, maxReplicas 11: the fewest Pod-hours with the use above 83 % for no more than 1 % of the " +
+					"time, and 20 % more than was asked for at most\nat least that: some of the load is not known, and may need more\n"}},
 		"a sweep that finds none": {Options{Above: 40, Sweep: SweepOptions{Targets: "50:90:20"}},
 			[]string{"no advice: with none of the targets"}},
 	}
@@ -144,7 +91,7 @@ func TestReplay(t *testing.T) {
 }
 
 func TestReplayForPrograms(t *testing.T) {
-	record := stream(t, "cart")
+	record := recordingtest.Hour(recordingtest.Start, "cart")
 	out, err := run(t, record, Options{Format: "json", Set: []string{"spec.maxReplicas=40"}})
 	r := &report{}
 	if err != nil || json.Unmarshal([]byte(out), r) != nil {
@@ -161,8 +108,68 @@ func TestReplayForPrograms(t *testing.T) {
 	}
 }
 
+// A page and a picture need nothing beside them, tell what the text does, and mark what is not known.
+func TestReplayForEyes(t *testing.T) {
+	record := recordingtest.Hour(recordingtest.Start, "cart")
+	set := []string{"spec.maxReplicas=40"}
+	sweep := SweepOptions{Targets: "50:70:10", Within: 1}
+	for name, tc := range map[string]struct {
+		options Options
+		want    []string
+	}{
+		"a picture": {Options{Format: "svg", Set: set}, []string{"<title>FederatedHPA shop/cart: replicas; FederatedHPA shop/cart: use, in " +
+			"percent of the requests</title>", ">as it was</text>", ">as it would be</text>", ">maxReplicas, as it would be</text>",
+			">load not known: CutOff</text>", "url(#hatch)"}},
+		"a page": {Options{Format: "html", Set: set}, []string{`"set":["spec.maxReplicas=40"]`, `"name":"Pod-hours"`,
+			`"why":"CutOff: the Pods used`,
+			"<pre>FederatedHPA shop/cart: 241 decisions", `"assuming":"The load is what it was`, `src="data:image/svg+xml;base64,`,
+			"load not known for 15 s"}},
+		"a page of targets": {Options{Format: "html", Sweep: sweep}, []string{`"advice":"advice: a target of 70 %`, `"head":["TARGET",`,
+			`["60 %",`}},
+		"a picture of targets": {Options{Format: "svg", Sweep: sweep}, []string{": time in which the use is above 90 %</text>",
+			">Pod-hours</text>"}},
+	} {
+		out, err := run(t, record, tc.options)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, want := range tc.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s has no %s", name, want)
+			}
+		}
+		if found := regexp.MustCompile(`(src|href)="(http|//|[a-z]+\.)`).FindString(out); found != "" {
+			t.Errorf("%s loads something: %s", name, found)
+		}
+	}
+}
+
+// Where no target is a utilization nobody knows what a Pod can do: only the bounds are advised.
+func TestHeadroomOfOtherTargets(t *testing.T) {
+	l := &loaded{}
+	spec := &v1alpha1.FederatedHPASpec{}
+	spec.MaxReplicas = 10
+	spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
+		Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: new(resource.MustParse("100"))},
+	}}}
+	for i, value := range []int64{500, 2000, 2000} {
+		q := recordingtest.Question(spec, 10, 0, recordingtest.Start.Add(time.Duration(i)*time.Minute))
+		q.Metrics = []replicas.Metric{{Values: []int64{1000 * value}}}
+		d := replicas.Decide(q)
+		l.records = append(l.records, recording.New(recording.Object{Namespace: "shop", Name: "cart"}, spec, &q, &d))
+	}
+	o := Options{Sweep: SweepOptions{Wished: true, Headroom: 50}}
+	r, err := o.swept(l, replay.Options{})
+	if err != nil || r.Advice == nil || r.Advice.MaxReplicas != 30 || r.Advice.Target != 100_000 || !r.kept {
+		t.Fatalf("%v %+v", err, r)
+	}
+	if text := r.text(); !strings.Contains(text, "a target of 100, ") || !strings.Contains(text, "the target as it is, as what a Pod can do") {
+		t.Error(text)
+	}
+}
+
 func TestOneOfSeveral(t *testing.T) {
-	record := stream(t, "basket", "cart")
+	record := recordingtest.Hour(recordingtest.Start, "basket", "cart")
 	if out, err := run(t, record, Options{Object: "shop/cart"}); err != nil ||
 		!strings.Contains(out, "FederatedHPA shop/cart: 241 decisions") {
 		t.Errorf("%v\n%s", err, out)
@@ -172,10 +179,10 @@ func TestOneOfSeveral(t *testing.T) {
 		"no decision of FederatedHPA shop/web is recorded; there are records of shop/basket, shop/cart": {
 			Object: "shop/web",
 		},
-		`--fhpa: write NAMESPACE/NAME, got "cart"`:                    {Object: "cart"},
-		"name one file, or - for the standard input":                  {Words: []string{"a", "b"}},
-		`--output: there is no format "yaml"; give one of text, json`: {Format: "yaml"},
-		"--sweep: write FROM:TO:STEP, such as 40:80:5, got \"4\"":     {Sweep: SweepOptions{Targets: "4"}},
+		`--fhpa: write NAMESPACE/NAME, got "cart"`:                               {Object: "cart"},
+		"name one file, or - for the standard input":                             {Words: []string{"a", "b"}},
+		`--output: there is no format "yaml"; give one of text, json, html, svg`: {Format: "yaml"},
+		"--sweep: write FROM:TO:STEP, such as 40:80:5, got \"4\"":                {Sweep: SweepOptions{Targets: "4"}},
 		"there is no such file; to read the record of a FederatedHPA from a controller-manager give --from": {
 			Words: []string{"fhpa/cart"},
 		},
@@ -193,7 +200,7 @@ func TestOneOfSeveral(t *testing.T) {
 }
 
 func TestRecord(t *testing.T) {
-	record := stream(t, "cart")
+	record := recordingtest.Hour(recordingtest.Start, "cart")
 	asked := ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = r.URL.Path + "?" + r.URL.Query().Get("namespace") + "/" + r.URL.Query().Get("name")

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/plugin"
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/replay"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -26,7 +26,13 @@ type SweepOptions struct {
 	// Within is for how much of the time, in percent, the use may be above the bound, and Headroom by how many percent maxReplicas is to
 	// be more than what was asked for.
 	Within, Headroom float64
+	// Wished: the headroom is what is wanted. Then the bound of the use leaves as much, the bounds of the replicas hold nothing, and without
+	// Targets the usual ones are tried.
+	Wished bool
 }
+
+// usualTargets are tried of a utilization.
+const usualTargets = "10:95:5"
 
 // mostTargets is how many targets are tried.
 const mostTargets = 100
@@ -74,18 +80,22 @@ func targetsOf(text string, percent bool) (all []int64, err error) {
 
 // sweepReport is what programs get.
 type sweepReport struct {
-	Namespace string         `json:"namespace"`
-	Name      string         `json:"name"`
-	Metric    int            `json:"metric"`
-	Above     int64          `json:"above"`
-	Was       sums           `json:"was"`
-	Targets   []trial        `json:"targets"`
-	Advice    *replay.Advice `json:"advice,omitempty"`
+	Namespace string  `json:"namespace"`
+	Name      string  `json:"name"`
+	Metric    int     `json:"metric"`
+	Above     int64   `json:"above"`
+	Headroom  float64 `json:"headroomPercent"`
+	Within    float64 `json:"withinPercent"`
+	Was       sums    `json:"was"`
+	Targets   []trial `json:"targets"`
+	// Seconds is for how long decisions were recorded, and Unknown for how long the load is not known, by the reason.
+	Seconds float64                    `json:"seconds"`
+	Unknown map[replay.Unknown]float64 `json:"unknownSeconds,omitempty"`
+	Advice  *replay.Advice             `json:"advice,omitempty"`
 	// Why is why there is no advice.
 	Why string `json:"why,omitempty"`
-	// percent: targets are of a utilization, and in milli otherwise.
-	percent bool
-	seconds float64
+	// percent: targets are of a utilization, and in milli otherwise; kept: no other was tried, as what a Pod can do is not known.
+	percent, kept bool
 }
 
 type trial struct {
@@ -94,68 +104,161 @@ type trial struct {
 }
 
 func (o *Options) sweep(w io.Writer, l *loaded, run replay.Options) error {
-	metrics := l.records[len(l.records)-1].Spec.Metrics
-	if o.Sweep.Metric >= len(metrics) {
-		return fmt.Errorf("--sweep-metric: spec.metrics has %d", len(metrics))
-	}
-	target := replicas.TargetOf(&metrics[o.Sweep.Metric])
-	percent := target != nil && target.AverageUtilization != nil
-	targets, err := targetsOf(o.Sweep.Targets, percent)
+	r, err := o.swept(l, run)
 	if err != nil {
 		return err
+	}
+	return o.write(w, r, r.text, r.pictures, func() any { return map[string]any{"sweep": r.view()} })
+}
+
+// swept are the trials, and what they lead to.
+func (o *Options) swept(l *loaded, run replay.Options) (*sweepReport, error) {
+	metrics := l.records[len(l.records)-1].Spec.Metrics
+	if o.Sweep.Metric >= len(metrics) {
+		return nil, fmt.Errorf("--sweep-metric: spec.metrics has %d", len(metrics))
+	}
+	target := replicas.TargetOf(&metrics[o.Sweep.Metric])
+	r := &sweepReport{
+		Namespace: l.Namespace, Name: l.Name, Metric: o.Sweep.Metric, Headroom: o.Sweep.Headroom, Within: o.Sweep.Within,
+		percent: target != nil && target.AverageUtilization != nil, Unknown: map[replay.Unknown]float64{},
+	}
+	targets, err := o.targets(r, target)
+	if err != nil {
+		return nil, err
 	}
 	before, err := replay.Run(l.records, replay.Options{CutOff: o.CutOff})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	wish := replay.Wish{Above: bound(o.Above, before.OfRequests), For: o.Sweep.Within / 100, Headroom: o.Sweep.Headroom / 100}
+	wish := replay.Wish{Above: o.bound(before.OfRequests), For: o.Sweep.Within / 100, Headroom: o.Sweep.Headroom / 100}
+	if r.kept {
+		wish.For = 1
+	}
+	if o.Sweep.Wished {
+		run.Change = free(run.Change)
+	}
 	trials, err := replay.Sweep(l.records, run, o.Sweep.Metric, targets, wish)
 	if err != nil {
-		return fmt.Errorf("FederatedHPA %s/%s: %w", l.Namespace, l.Name, err)
+		return nil, fmt.Errorf("FederatedHPA %s/%s: %w", l.Namespace, l.Name, err)
 	}
 	s := before.Summarize(wish.Above)
-	r := &sweepReport{Namespace: l.Namespace, Name: l.Name, Metric: o.Sweep.Metric, Above: wish.Above, Was: newSums(s.Was), percent: percent,
-		seconds: s.Lasts.Seconds()}
+	r.Above, r.Was, r.Seconds = wish.Above, newSums(s.Was), s.Lasts.Seconds()
 	for _, t := range trials {
 		r.Targets = append(r.Targets, trial{t.Target, newSums(t.Would)})
+		for reason, lasts := range t.Unknown {
+			r.Unknown[reason] = max(r.Unknown[reason], lasts.Seconds())
+		}
 	}
 	if r.Advice, err = replay.Advise(trials, wish); err != nil {
 		r.Why = err.Error()
 	}
-	if o.Format == "json" {
-		return plugin.Encode(w, o.Format, r)
-	}
-	_, err = io.WriteString(w, fleet.PrintableLines(r.text(o)))
-	return err
+	return r, nil
 }
 
-func (r *sweepReport) text(o *Options) string {
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "FederatedHPA %s/%s, spec.metrics[%d], over %.1f h\n\n", r.Namespace, r.Name, r.Metric, r.seconds/3600)
-	t := tabwriter.NewWriter(b, 0, 0, 3, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintf(t, "TARGET\tPOD-HOURS\tREPLICAS\tASKED\tCHANGES\tABOVE %d %%\tAT MAX\t\n", r.Above)
-	row := func(name string, s *sums) {
-		_, _ = fmt.Fprintf(t, "%s\t%.1f%s\t%d-%d\t%d-%d\t%d\t%s\t%s\t\n", name, s.PodHours, change(r.Was.PodHours, s.PodHours), s.Least, s.Most,
-			s.LeastAsked, s.MostAsked, s.Ups+s.Downs, lasting(s.Above), lasting(s.AtMax))
+// targets are those to try. Where only a headroom is wished, these are the usual ones of a utilization; of what others are of, nobody knows
+// how much a Pod can do, so that the target stays.
+func (o *Options) targets(r *sweepReport, target *autoscalingv2.MetricTarget) ([]int64, error) {
+	switch {
+	case o.Sweep.Targets != "":
+		return targetsOf(o.Sweep.Targets, r.percent)
+	case r.percent:
+		return targetsOf(usualTargets, true)
 	}
-	row("as it was", &r.Was)
+	r.kept = true
+	switch {
+	case target != nil && target.AverageValue != nil:
+		return []int64{target.AverageValue.MilliValue()}, nil
+	case target != nil && target.Value != nil:
+		return []int64{target.Value.MilliValue()}, nil
+	}
+	return nil, fmt.Errorf("spec.metrics[%d] has no target", o.Sweep.Metric)
+}
+
+// bound is that of the use. A headroom is what the use may rise by until the Pods use all that they request.
+func (o *Options) bound(ofRequests bool) int64 {
+	if o.Above == 0 && o.Sweep.Wished && ofRequests {
+		return int64(100 / (1 + o.Sweep.Headroom/100))
+	}
+	return bound(o.Above, ofRequests)
+}
+
+// free has the bounds of the replicas hold nothing, after another change.
+func free(change changeOf) changeOf {
+	return func(spec *v1alpha1.FederatedHPASpec) (*v1alpha1.FederatedHPASpec, error) {
+		if change != nil {
+			var err error
+			if spec, err = change(spec); err != nil {
+				return nil, err
+			}
+		}
+		return replay.Free(spec), nil
+	}
+}
+
+type changeOf = func(*v1alpha1.FederatedHPASpec) (*v1alpha1.FederatedHPASpec, error)
+
+// subject says what was tried.
+func (r *sweepReport) subject() string {
+	return fmt.Sprintf("spec.metrics[%d], over %.1f h", r.Metric, r.Seconds/3600)
+}
+
+func (r *sweepReport) head() []string {
+	return []string{"TARGET", "POD-HOURS", "REPLICAS", "ASKED", "CHANGES", fmt.Sprintf("ABOVE %d %%", r.Above), "AT MAX"}
+}
+
+func (r *sweepReport) table() [][]string {
+	row := func(name string, s *sums) []string {
+		return []string{
+			name, fmt.Sprintf("%.1f%s", s.PodHours, change(r.Was.PodHours, s.PodHours)), fmt.Sprintf("%d-%d", s.Least, s.Most),
+			fmt.Sprintf("%d-%d", s.LeastAsked, s.MostAsked), strconv.Itoa(s.Ups + s.Downs), lasting(s.Above), lasting(s.AtMax),
+		}
+	}
+	all := [][]string{row("as it was", &r.Was)}
 	for i := range r.Targets {
-		row(r.target(r.Targets[i].Target), &r.Targets[i].Would)
+		all = append(all, row(r.target(r.Targets[i].Target), &r.Targets[i].Would))
+	}
+	return all
+}
+
+func (r *sweepReport) text() string {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "FederatedHPA %s/%s, %s\n\n", r.Namespace, r.Name, r.subject())
+	t := tabwriter.NewWriter(b, 0, 0, 3, ' ', tabwriter.AlignRight)
+	for _, row := range append([][]string{r.head()}, r.table()...) {
+		_, _ = fmt.Fprintln(t, strings.Join(row, "\t")+"\t")
 	}
 	_ = t.Flush()
-	if r.Advice == nil {
-		fmt.Fprintf(b, "\nno advice: %s\n", r.Why)
-		return b.String()
+	for _, line := range unknownsOf(r.Unknown) {
+		b.WriteString(line + "\n")
 	}
-	fmt.Fprintf(b, "\nadvice: a target of %s, minReplicas %d, maxReplicas %d: the fewest Pod-hours with the use above %d %% for no more "+
-		"than %v %% of the time, and %v %% more than was asked for at most\n",
-		r.target(r.Advice.Target), r.Advice.MinReplicas, r.Advice.MaxReplicas, r.Above, o.Sweep.Within, o.Sweep.Headroom)
+	b.WriteString("\n" + r.advised())
+	return b.String()
+}
+
+// advised says what to set, and how far that can be trusted.
+func (r *sweepReport) advised() string {
+	if r.Advice == nil {
+		return "no advice: " + r.Why + "\n"
+	}
+	a, b := r.Advice, &strings.Builder{}
+	fmt.Fprintf(b, "advice: a target of %s, minReplicas %d, maxReplicas %d: ", r.target(a.Target), a.MinReplicas, a.MaxReplicas)
+	if r.kept {
+		b.WriteString("the target as it is, as what a Pod can do is not known where no target is a utilization (--sweep, --above)")
+	} else {
+		fmt.Fprintf(b, "the fewest Pod-hours with the use above %d %% for no more than %v %% of the time", r.Above, r.Within)
+	}
+	fmt.Fprintf(b, ", and %v %% more than was asked for at most\n", r.Headroom)
+	if a.AtLeast {
+		b.WriteString("at least that: some of the load is not known, and may need more\n")
+	}
 	return b.String()
 }
 
 func (r *sweepReport) target(n int64) string {
 	if r.percent {
-		return strconv.FormatInt(n, 10) + " %"
+		return digits(n) + " %"
 	}
 	return resource.NewMilliQuantity(n, resource.DecimalSI).String()
 }
+
+func digits(n int64) string { return strconv.FormatInt(n, 10) }

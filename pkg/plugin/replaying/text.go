@@ -14,16 +14,8 @@ import (
 
 func (r *report) text() string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "FederatedHPA %s/%s: %d decisions from %s to %s\n", r.Namespace, r.Name, r.Decisions, clock(r.From), clock(r.To))
-	switch r.Differences {
-	case 0:
-		b.WriteString("made again by the same spec, all are as they were\n")
-	default:
-		fmt.Fprintf(b, "made again by the same spec, %d are NOT as they were: they were made by another version\n", r.Differences)
-	}
-	if r.Torn {
-		b.WriteString("the end of the record is torn off, or damaged: what follows is of what is before\n")
-	}
+	notes := r.notes()
+	fmt.Fprintf(b, "FederatedHPA %s/%s: %s\n", r.Namespace, r.Name, strings.Join(notes, "\n"))
 	t := tabwriter.NewWriter(b, 0, 0, 3, ' ', 0)
 	head, row := "\n\tAS IT WAS\n", func(name string, was, would any) { _, _ = fmt.Fprintf(t, "%s\t%v\n", name, was) }
 	if r.Changed {
@@ -33,35 +25,24 @@ func (r *report) text() string {
 	_, _ = fmt.Fprint(t, head)
 	r.rows(row)
 	_ = t.Flush()
-	r.unknowns(b)
+	for _, line := range r.unknowns() {
+		b.WriteString(line + "\n")
+	}
 	b.WriteString("\n" + r.plots())
 	if r.Changed {
-		b.WriteString("\nThe load is what it was, and spread evenly over the Pods that there would be, which are Ready at once.\n")
+		b.WriteString("\n" + assumption + "\n")
 	}
 	return b.String()
 }
 
 func (r *report) rows(row func(name string, was, would any)) {
 	was, would := &r.Was, &r.Would
-	of := "of the target"
-	if r.OfRequests {
-		of = "of the requests"
-	}
 	row("Pod-hours", fmt.Sprintf("%.1f", was.PodHours), fmt.Sprintf("%.1f%s", would.PodHours, change(was.PodHours, would.PodHours)))
 	row("replicas", fmt.Sprintf("%d to %d", was.Least, was.Most), fmt.Sprintf("%d to %d", would.Least, would.Most))
 	row("changes of the replicas", was.Ups+was.Downs, would.Ups+would.Downs)
-	row(fmt.Sprintf("above %d %% %s", r.Above, of), lasting(was.Above), lasting(would.Above))
+	row(fmt.Sprintf("above %d %% %s", r.Above, r.of()), lasting(was.Above), lasting(would.Above))
 	row("at maxReplicas", lasting(was.AtMax), lasting(would.AtMax))
 	row("held, as clusters could not be seen", lasting(was.Held), lasting(would.Held))
-}
-
-// unknowns say where the load is not known, and so what would have been.
-func (r *report) unknowns(b *strings.Builder) {
-	for _, reason := range []replay.Unknown{replay.CutOff, replay.Unseen, replay.Unusable, replay.NotTold} {
-		if seconds := r.Unknown[reason]; seconds > 0 {
-			fmt.Fprintf(b, "load not known for %s: %s\n", lasting(time.Duration(seconds*float64(time.Second))), because(reason))
-		}
-	}
 }
 
 func because(reason replay.Unknown) string {
@@ -72,6 +53,8 @@ func because(reason replay.Unknown) string {
 		return "clusters could not be seen"
 	case replay.Unusable:
 		return "no metric could be used"
+	case replay.NotRecorded:
+		return "no decision was recorded; that time counts on neither side"
 	default:
 		return "what was recorded does not tell what the other spec would ask for; the replicas are taken to stay"
 	}

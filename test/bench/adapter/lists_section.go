@@ -5,6 +5,7 @@ package adapter
 import (
 	"fmt"
 
+	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 )
@@ -134,27 +135,28 @@ func (l *lister) gzipTable() report.Table {
 }
 
 func (l *lister) cpuPlot(format string) report.Plot {
-	plot := report.Plot{Title: "CPU of one answer, " + format, X: "Pods", Y: "milliseconds", Peers: true}
-	cpu := func(server string, members int) (points []report.Point) {
+	plot := report.Plot{Plot: chart.Plot{Title: "CPU of one answer, " + format, X: "Pods", Y: "milliseconds"}, Peers: true}
+	cpu := func(server string, members int) (points []chart.Point) {
 		for _, pods := range l.Pods {
 			points = append(points, l.single(server, members, pods, format).cpu.Point(float64(pods)))
 		}
 		return points
 	}
 	plot.Series = append(plot.Series,
-		report.Series{Name: "encoder alone", Points: cpu(encoderAlone, l.Members[0])},
-		report.Series{Name: metricsServer, Points: cpu(metricsServer, 0)})
+		chart.Series{Name: "encoder alone", Points: cpu(encoderAlone, l.Members[0])},
+		chart.Series{Name: metricsServer, Points: cpu(metricsServer, 0)})
 	for _, members := range l.Members {
-		plot.Series = append(plot.Series, report.Series{Name: fmt.Sprintf("adapter, %d members", members), Points: cpu(ours, members)})
+		plot.Series = append(plot.Series, chart.Series{Name: fmt.Sprintf("adapter, %d members", members), Points: cpu(ours, members)})
 	}
 	return plot
 }
 
 func (l *lister) latencyPlot() report.Plot {
 	pods := l.Pods[len(l.Pods)/2]
-	plot := report.Plot{Title: fmt.Sprintf("p99 of lists of %d Pods, protobuf", pods), X: "clients", Y: "milliseconds", Peers: true}
+	plot := report.Plot{Plot: chart.Plot{Title: fmt.Sprintf("p99 of lists of %d Pods, protobuf", pods), X: "clients",
+		Y: "milliseconds"}, Peers: true}
 	for _, members := range append([]int{0}, l.Members...) {
-		s := report.Series{Name: fmt.Sprintf("adapter, %d members", members)}
+		s := chart.Series{Name: fmt.Sprintf("adapter, %d members", members)}
 		c := cell{ours, members, pods, "protobuf", false, 0}
 		if members == 0 {
 			s.Name, c.server = metricsServer, metricsServer

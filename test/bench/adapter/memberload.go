@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
@@ -189,8 +190,8 @@ func (l loads) section(p plan) report.Section {
 		Tables: []report.Table{{Header: []string{"autoscalers", "namespaces", "requests per member and minute", "of those without the adapter",
 			"CPU of the adapter, cores", "oldest value, s",
 			"answers at first", "not whole", "answers later", "not whole"}}},
-		Plots: []report.Plot{{Title: "Requests to a member", X: "autoscalers", Y: "per minute", Peers: true,
-			Series: []report.Series{{Name: "in one namespace"}, {Name: "in one each"}, {Name: "asking themselves"}}}},
+		Plots: []report.Plot{{Peers: true, Plot: chart.Plot{Title: "Requests to a member", X: "autoscalers", Y: "per minute",
+			Series: []chart.Series{{Name: "in one namespace"}, {Name: "in one each"}, {Name: "asking themselves"}}}}},
 		Reaches: l.reaches(p),
 		Figures: map[string][]float64{},
 	}

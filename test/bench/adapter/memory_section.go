@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 )
@@ -136,7 +137,8 @@ func memorySection(p plan, rounds []growth) report.Section {
 		"of metrics-server's", "resident, MiB"}}
 	t.Rows = append(t.Rows, []string{metricsServer, fmt.Sprint(rounds[0].peer.pods), parts(f.peerHeap, mib), f.peerPod.String(), "–", "1",
 		parts(f.peerResident, mib)})
-	plot := report.Plot{Title: "Memory for Pods known", X: "Pods", Y: "MiB", Series: []report.Series{{Name: "heap"}, {Name: "resident"}}}
+	plot := report.Plot{Plot: chart.Plot{Title: "Memory for Pods known", X: "Pods", Y: "MiB",
+		Series: []chart.Series{{Name: "heap"}, {Name: "resident"}}}}
 	for i, k := range f.known {
 		pods := fmt.Sprint(p.Known[i])
 		t.Rows = append(t.Rows, []string{ours, pods, parts(k.heap, mib), k.perPod.String(), k.perFurther.String(), k.ofPeer.String(),

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
@@ -86,7 +87,7 @@ func startSection(all []beginnings, pods int, peer measure.Samples) report.Secti
 		},
 		Tables: []report.Table{{Header: []string{"members", "first whole answer, seconds", "of metrics-server's",
 			"answers until it said that it was ready, of all rounds", "answers since, before the whole one", "wrong answers"}}},
-		Plots:   []report.Plot{{Title: "First whole answer", X: "members", Y: "seconds", Series: []report.Series{{Name: ours}}}},
+		Plots:   []report.Plot{{Plot: chart.Plot{Title: "First whole answer", X: "members", Y: "seconds", Series: []chart.Series{{Name: ours}}}}},
 		Figures: map[string][]float64{"metrics-server/whole_seconds": peer},
 	}
 	if len(peer) > 0 {

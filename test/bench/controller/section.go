@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 )
@@ -169,9 +170,9 @@ func changes(all []*outcome) report.Table {
 }
 
 func plot(all []*outcome) report.Plot {
-	p := report.Plot{Title: "Decisions, saturated", X: "autoscalers", Y: "decisions per second", Peers: true}
+	p := report.Plot{Plot: chart.Plot{Title: "Decisions, saturated", X: "autoscalers", Y: "decisions per second"}, Peers: true}
 	for _, name := range []string{ours, upstream} {
-		line := report.Series{Name: name}
+		line := chart.Series{Name: name}
 		for _, o := range all {
 			line.Points = append(line.Points, o.busy(name).samples(effort.perSecond).Point(float64(o.Autoscalers)))
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/test/bench/faults/truth"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
@@ -188,7 +189,7 @@ func (o *soaked) section() report.Section {
 		Met: o.recovered})
 	for _, f := range sampledFigures() {
 		section.Reaches = append(section.Reaches, o.reach(f))
-		plot := report.Plot{Title: f.name, X: "minutes", Y: f.unit}
+		plot := report.Plot{Plot: chart.Plot{Title: f.name, X: "minutes", Y: f.unit}}
 		for _, w := range o.watched {
 			early, late, growth := w.growth(f, o.plan.For)
 			section.Tables[0].Rows = append(section.Tables[0].Rows, []string{w.name, f.name, early.String(), late.String(), growthText(growth)})

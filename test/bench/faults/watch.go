@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
-	"github.com/fleetscale/fleetscale/test/bench/report"
 )
 
 // figure is something that should not grow.
@@ -155,11 +155,11 @@ func (w *watched) growth(f figure, whole time.Duration) (early, late measure.Sam
 	return early, late, late.Median() / early.Median()
 }
 
-func (w *watched) line(f figure) report.Series {
-	line := report.Series{Name: w.name}
+func (w *watched) line(f figure) chart.Series {
+	line := chart.Series{Name: w.name}
 	for _, s := range w.samples {
 		if value := f.of(s); !math.IsNaN(value) {
-			line.Points = append(line.Points, report.Point{X: s.at.Minutes(), Y: value, Low: value, High: value})
+			line.Points = append(line.Points, chart.Point{X: s.at.Minutes(), Y: value, Low: value, High: value})
 		}
 	}
 	return line

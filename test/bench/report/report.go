@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/fleetscale/fleetscale/pkg/chart"
 )
 
 // Section is one experiment.
@@ -29,6 +31,14 @@ type Section struct {
 	Plots   []Plot
 	// Figures are all that was measured, by name.
 	Figures map[string][]float64
+}
+
+// Plot is a picture of figures.
+type Plot struct {
+	chart.Plot
+
+	// Peers is that some lines are somebody else's, of the same rounds.
+	Peers bool
 }
 
 // Reach is a figure that is to be reached.
@@ -58,7 +68,7 @@ func (s Section) Write(dir string) error {
 		files[s.Name+suffix] = string(text) + "\n"
 	}
 	for i, p := range s.Plots {
-		files[s.picture(i)] = p.svg()
+		files[s.picture(i)] = p.SVG()
 	}
 	for name, content := range files {
 		if err := write(dir, name, content); err != nil {

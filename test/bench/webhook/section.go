@@ -5,6 +5,7 @@ package webhook
 import (
 	"fmt"
 
+	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 )
@@ -102,9 +103,9 @@ func (b *bench) reviewTable() report.Table {
 }
 
 func (b *bench) plot(title string, of func(*figures) measure.Samples) report.Plot {
-	plot := report.Plot{Title: title, X: "clients", Y: "milliseconds"}
+	plot := report.Plot{Plot: chart.Plot{Title: title, X: "clients", Y: "milliseconds"}}
 	for _, name := range []string{schemaOnly, emptyOne, ours} {
-		series := report.Series{Name: name}
+		series := chart.Series{Name: name}
 		for _, n := range b.Clients {
 			series.Points = append(series.Points, of(b.at(cell{dryRun, name, n})).Point(float64(n)))
 		}

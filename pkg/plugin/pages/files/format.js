@@ -3,11 +3,13 @@
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 const minutes = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const days = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const stamps = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 const numbers = new Intl.NumberFormat("en");
 
 export const time = (at) => clock.format(at);
 export const minute = (at) => minutes.format(at);
 export const day = (at) => days.format(at);
+export const stamp = (at) => stamps.format(at);
 export const count = (n) => (n === undefined || n === null ? "–" : numbers.format(n));
 
 // span is a duration in its largest one or two units.

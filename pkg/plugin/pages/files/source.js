@@ -67,3 +67,21 @@ export async function detail(id, signal) {
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json();
 }
+
+// ask returns what the reader answers, or throws what it says instead.
+async function ask(path, signal) {
+  const answer = await fetch(path, { signal });
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer.json();
+}
+
+// explained is why the decision was what it was that was the last one at a moment.
+export async function explained(id, moment) {
+  if (file) throw new Error("This file has no explanation of that moment.");
+  return (await ask(`moment?id=${encodeURIComponent(id)}&at=${Math.floor(moment)}`)).explanation;
+}
+
+// replayed is what the decisions would have been with fields set, each FIELD=VALUE.
+export async function replayed(id, set, signal) {
+  return ask(`replay?id=${encodeURIComponent(id)}${set.map((one) => `&set=${encodeURIComponent(one)}`).join("")}`, signal);
+}

@@ -71,7 +71,7 @@ function steplines(at, values, x, y, end) {
 }
 
 // chart draws o.lines ({name, values, class}), o.bands ({upper, lower, class}) and o.stack ({name, values}) over o.at, from o.from to o.to;
-// o.now ends what is known. o.marks are {at, text, class}; o.format words a value.
+// o.now ends what is known. o.marks are {at, text, class}, o.spans {from, to, why} are hatched; o.format words a value.
 export function chart(o) {
   const id = `chart${++serial}`;
   const plot = h("div", { class: "plot" });
@@ -102,6 +102,14 @@ export function chart(o) {
       picture.append(s("rect", { class: "future", x: x(o.now), y: top, width: x(o.to) - x(o.now), height: height - top - bottom }),
         s("text", { class: "tick", x: x(o.now) + 4, y: top + 10 }, "to come"));
     }
+    if ((o.spans || []).length > 0) {
+      picture.append(s("defs", {}, s("pattern", { id: `${id}hatch`, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+        s("line", { class: "hatch", y2: 6 }))));
+    }
+    for (const span of o.spans || []) {
+      const begin = Math.max(o.from, span.from), width = Math.max(1, x(Math.min(o.to, span.to)) - x(begin));
+      picture.append(s("rect", { x: x(begin), y: top, width, height: height - top - bottom, fill: `url(#${id}hatch)` }, s("title", {}, span.why)));
+    }
     for (const band of o.bands || []) picture.append(s("path", { class: `band ${band.class}`, d: area(o.at, band.upper, band.lower, x, y, end) }));
     let below = null;
     const names = [];
@@ -130,6 +138,7 @@ export function chart(o) {
   }
 
   function point(moment) {
+    looked = moment;
     const i = moment === null ? o.at.length - 1 : indexAt(o.at, moment);
     legend.replaceChildren(...legendOf(o, i));
     if (!drawn) return;
@@ -139,13 +148,16 @@ export function chart(o) {
       drawn.cursor.setAttribute("x2", drawn.x(moment));
     }
   }
-  plot.addEventListener("pointermove", (event) => {
+  function under(event) {
     const place = event.clientX - plot.getBoundingClientRect().left;
     const moment = o.from + ((place - left) / (drawn.width - left - right)) * (o.to - o.from);
-    if (o.over) o.over(Math.min(o.now, Math.max(o.at[0] || o.from, moment)));
-  });
+    return Math.min(o.now, Math.max(o.at[0] || o.from, moment));
+  }
+  plot.addEventListener("pointermove", (event) => o.over && o.over(under(event)));
+  plot.addEventListener("click", (event) => o.pick && o.pick(under(event)));
   plot.addEventListener("pointerleave", () => o.over && o.over(null));
-  const sized = new ResizeObserver(() => { draw(); });
+  let looked = null;
+  const sized = new ResizeObserver(() => { draw(); point(looked); });
   sized.observe(plot);
   point(null);
   return { root, point };

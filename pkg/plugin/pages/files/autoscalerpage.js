@@ -2,9 +2,11 @@
 
 import { h, table } from "./dom.js";
 import { amount, count, day, many, span, time } from "./format.js";
-import { chart, indexAt, wording } from "./chart.js";
 import { detail, fleet, live, now } from "./source.js";
 import { badge, classOf, worded } from "./state.js";
+import { compareSection } from "./compare.js";
+import { replaySection } from "./replaysection.js";
+import { timeline, valuesTable } from "./timeline.js";
 
 const leastSpan = 120000; // of the axis of time: a line of a second tells nothing
 
@@ -13,7 +15,7 @@ export function autoscalerPage(id) {
   const body = h("div", {}, h("p", { class: "loading" }, "Reading …"));
   const root = h("div", {}, h("p", { class: "back" }, h("a", { href: "#/autoscalers" }, "Autoscalers")),
     h("h1", { tabindex: -1 }, h("span", { class: "namespace" }, `${namespace}/`), name), body);
-  const looked = { moment: null, at: () => {} }; // at which moment of the pictures
+  const looked = { kept: null, compared: {}, texts: new Map(), replay: null }; // at which moments, and with which settings
   let asked = null, again = null, shown = "";
 
   async function load() {
@@ -40,13 +42,11 @@ export function autoscalerPage(id) {
       return;
     }
     const focused = body.contains(document.activeElement) ? document.activeElement.closest("[data-keep]")?.dataset.keep : undefined;
-    const moment = focused === "time" ? looked.moment : null;
     const open = new Set([...body.querySelectorAll("details[open]")].map((element) => element.dataset.keep));
     const first = !body.dataset.drawn;
     body.dataset.drawn = "true";
-    body.replaceChildren(...sections(all, looked));
+    body.replaceChildren(...sections(id, all, looked));
     for (const element of body.querySelectorAll("details")) if (!first) element.open = open.has(element.dataset.keep);
-    if (moment !== null) looked.at(moment);
     const kept = focused && body.querySelector(`[data-keep="${CSS.escape(focused)}"]`);
     if (kept) (kept.querySelector("summary") || kept).focus({ preventScroll: true });
   }
@@ -61,8 +61,8 @@ export function autoscalerPage(id) {
   };
 }
 
-function sections(all, looked) {
-  return [heading(all), ...pictures(all, looked), clusters(all), sizes(all), comings(all), explanation(all), conditions(all), events(all)].filter(Boolean);
+function sections(id, all, looked) {
+  return [heading(all), ...pictures(all, looked), compareSection(id, all, looked), replaySection(id, all, looked), clusters(all), sizes(all), comings(all), explanation(all), conditions(all), events(all)].filter(Boolean);
 }
 
 function heading(all) {
@@ -113,43 +113,22 @@ function pictures(all, looked) {
     specs.push({ ...axis, title: metric.name, note: "against its target", format: (value) => amount(value, unit), height: 150,
       lines: [{ name: "target", values: metric.target, class: "most" }, { name: "value", values: metric.value, class: "metric" }] });
   });
-  return [timeline(all, specs, looked), valuesTable(all, specs)];
+  const { state, limit } = all.series;
+  looked.specs = specs;
+  const keys = specs[0].marks.length > 0 && h("p", { class: "note keys" }, h("span", { class: "dot event" }), "Event", h("span", { class: "dot warning" }), "Warning",
+    h("span", { class: "flag" }), "rule that runs; what they say stands below");
+  return [recordNote(all), timeline({ id: "past", title: "Timeline", at, specs, looked, now: "Now", below: keys,
+    said: (i) => [badge(state[i]), limit[i] && h("span", {}, `limited by ${limit[i]}`)],
+    words: (i) => `${worded(state[i])}${limit[i] ? `, limited by ${limit[i]}` : ""}` }),
+  valuesTable(at, specs, [{ name: "State", cell: (i) => worded(state[i]) }])].filter(Boolean);
 }
 
-// timeline is all pictures and what moves their cursor: a pointer, or the keys of a slider.
-function timeline(all, specs, looked) {
-  const { at, state, limit } = all.series;
-  const said = h("output", { class: "moment" });
-  let charts = [];
-  const words = (i) => `${time(at[i])}: ${worded(state[i])}${limit[i] ? `, limited by ${limit[i]}` : ""}. ${specs.map((spec) => wording(spec, i)).join(", ")}`;
-  const slider = h("input", { type: "range", min: 0, max: at.length - 1, value: at.length - 1, step: 1, "data-keep": "time", "aria-label": "Time",
-    disabled: at.length < 2, oninput: () => point(at[slider.value]) });
-  function point(moment) {
-    const i = moment === null ? at.length - 1 : Math.max(0, indexAt(at, moment));
-    looked.moment = moment;
-    charts.forEach((picture) => picture.point(moment));
-    slider.value = i;
-    slider.setAttribute("aria-valuetext", words(i));
-    said.replaceChildren(moment === null ? "Now" : time(moment), " ", badge(state[i]), limit[i] && h("span", {}, `limited by ${limit[i]}`));
-  }
-  charts = specs.map((spec) => chart({ ...spec, over: point }));
-  looked.at = point;
-  point(null);
-  return h("section", { "aria-labelledby": "past" }, h("div", { class: "row" }, h("h2", { id: "past" }, "Timeline"), said),
-    at.length > 1 && h("label", { class: "slider" }, h("span", {}, "Time"), slider),
-    h("div", { class: "charts" }, charts.map((picture) => picture.root)),
-    specs[0].marks.length > 0 && h("p", { class: "note keys" }, h("span", { class: "dot event" }), "Event", h("span", { class: "dot warning" }), "Warning",
-      h("span", { class: "flag" }), "rule that runs; what they say stands below"));
-}
-
-function valuesTable(all, specs) {
-  const { at, state } = all.series;
-  const last = at.map((_, i) => i).slice(-50).reverse();
-  const parts = specs.flatMap((spec) => [...(spec.lines || []), ...(spec.stack || [])].map((part) => ({ ...part, format: spec.format,
-    name: spec.note ? `${spec.title}, ${part.name}` : part.name })));
-  return h("details", { "data-keep": "values" }, h("summary", {}, "The values of the pictures"),
-    table("Values of the last points, the latest first", [{ name: "Time", head: true, cell: (i) => time(at[i]) }, { name: "State", cell: (i) => worded(state[i]) },
-      ...parts.map((part) => ({ name: part.name, number: true, cell: (i) => (part.values[i] === null || part.values[i] === undefined ? "" : part.format(part.values[i])) }))], last));
+// recordNote says how far back a record goes, and what is wrong with it.
+function recordNote(all) {
+  const of = all.recorded;
+  if (all.recordTrouble) return h("p", { class: "callout" }, all.recordTrouble);
+  return of && h("p", { class: "note" }, `${count(of.decisions)} decisions are recorded, from ${day(of.from)} to ${day(of.to)}.`,
+    of.torn && " The end of the record is torn off, or damaged.");
 }
 
 const section = (id, title, ...content) => h("section", { "aria-labelledby": id }, h("h2", { id }, title), ...content);

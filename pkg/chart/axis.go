@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package report
+package chart
 
 import (
 	"math"
@@ -14,21 +14,34 @@ type axis struct {
 	from, to  float64 // pixels there
 	log       bool
 	ticks     []float64
+	words     func(float64) string // of a tick; nil: the usual ones
+}
+
+func (a axis) name(tick float64) string {
+	if a.words != nil {
+		return a.words(tick)
+	}
+	return label(tick)
 }
 
 func newAxis(values []float64, from, to float64) axis {
+	const decades = 15 // as a factor
+	if len(values) == 0 || slices.Min(values) <= 0 || slices.Max(values)/slices.Min(values) < decades {
+		return newLinearAxis(values, from, to)
+	}
+	a := axis{from: from, to: to, log: true}
+	a.span(slices.Min(values), slices.Max(values))
+	a.ticks = logTicks(a.low, a.high)
+	return a
+}
+
+// newLinearAxis is never logarithmic.
+func newLinearAxis(values []float64, from, to float64) axis {
 	a := axis{from: from, to: to, high: 1}
 	if len(values) > 0 {
-		const decades = 15 // as a factor
-		low, high := slices.Min(values), slices.Max(values)
-		a.log = low > 0 && high/low >= decades
-		a.span(low, high)
+		a.span(slices.Min(values), slices.Max(values))
 	}
-	if a.log {
-		a.ticks = logTicks(a.low, a.high)
-	} else {
-		a.ticks = ticks(a.low, a.high)
-	}
+	a.ticks = ticks(a.low, a.high)
 	return a
 }
 

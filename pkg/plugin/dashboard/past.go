@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/plugin/replaying"
+	"github.com/fleetscale/fleetscale/pkg/recording"
+)
+
+const (
+	// readTimeout bounds one reading of a record.
+	readTimeout = 2 * time.Minute
+	// mostPasts is how many autoscalers have their recorded past kept.
+	mostPasts = 16
+	// mostSettings is how many fields a replay may set.
+	mostSettings = 20
+	// cutOff is from which use of their requests, in percent, Pods are taken to be at their limit.
+	cutOff = 95
+)
+
+// archive is the record that was given; nil: none was.
+type archive struct {
+	*replaying.Archive
+
+	mu    sync.Mutex
+	stamp string // of the file that pasts are of
+	pasts map[string]*recorded
+}
+
+// openArchive opens the record in a file; without a name there is none.
+func openArchive(file string) (*archive, error) {
+	if file == "" {
+		return nil, nil
+	}
+	a, err := replaying.OpenArchive(file)
+	if err != nil {
+		return nil, fmt.Errorf("--record: %w", err)
+	}
+	return &archive{Archive: a, pasts: map[string]*recorded{}}, nil
+}
+
+// recordedObject is the one that an id is of; false: no decisions of its kind are recorded.
+func recordedObject(id string) (recording.Object, bool) {
+	parts := strings.Split(id, "/")
+	if len(parts) != 3 || parts[0] != kinds[0].short {
+		return recording.Object{}, false
+	}
+	return recording.Object{Namespace: parts[1], Name: parts[2]}, true
+}
+
+// past is what the record has of an autoscaler, with why there may be more; nil: nothing.
+func (a *archive) past(ctx context.Context, id string) (*recorded, string) {
+	if _, is := recordedObject(id); a == nil || !is {
+		return nil, ""
+	}
+	now := a.now()
+	if known, found := a.kept(now, id); found {
+		return known, ""
+	}
+	all, err := a.read(ctx, []string{id})
+	if err != nil {
+		return nil, "The record cannot be read: " + told(err)
+	}
+	a.keep(now, id, all[id])
+	return all[id], ""
+}
+
+// now tells one content of the file from another.
+func (a *archive) now() string {
+	info, err := os.Stat(a.File)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+}
+
+func (a *archive) kept(now, id string) (*recorded, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stamp != now {
+		a.stamp, a.pasts = now, map[string]*recorded{}
+	}
+	known, found := a.pasts[id]
+	return known, found
+}
+
+func (a *archive) keep(now, id string, past *recorded) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stamp != now {
+		return
+	}
+	if len(a.pasts) >= mostPasts {
+		clear(a.pasts) // those whose pages are open are read again
+	}
+	a.pasts[id] = past
+}
+
+// read reads the pasts of autoscalers, in one reading; those of which there is nothing have none.
+func (a *archive) read(ctx context.Context, ids []string) (map[string]*recorded, error) {
+	all := map[string]*recorded{}
+	if a == nil {
+		return all, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	wanted := map[recording.Object]string{}
+	for _, id := range ids {
+		if of, is := recordedObject(id); is {
+			wanted[of] = id
+		}
+	}
+	torn, err := a.Each(ctx, func(o recording.Object) bool { return wanted[o] != "" }, func(r *recording.Record) {
+		id := wanted[recording.Object{Namespace: r.Object.Namespace, Name: r.Object.Name}]
+		if all[id] == nil {
+			all[id] = &recorded{}
+		}
+		all[id].add(r)
+	})
+	for _, r := range all {
+		r.Torn, r.points = torn, thinned(r.points, mostPoints)
+	}
+	return all, err
+}
+
+// moment answers why a decision was what it was: the last one that is not after a time.
+func (s *site) moment(w http.ResponseWriter, r *http.Request) {
+	of, is := recordedObject(r.URL.Query().Get("id"))
+	at, err := strconv.ParseInt(r.URL.Query().Get("at"), 10, 64)
+	if s.archive == nil || !is || err != nil {
+		http.Error(w, "There is no record of it.", http.StatusNotFound)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
+	defer cancel()
+	var found *recording.Record
+	_, err = s.archive.Each(ctx, func(o recording.Object) bool { return o == of }, func(r *recording.Record) {
+		if now := r.Question.Now.UnixMilli(); now <= at && (found == nil || !r.Question.Now.Before(found.Question.Now)) {
+			found = r
+		}
+	})
+	switch {
+	case err != nil:
+		http.Error(w, "The record cannot be read: "+told(err), http.StatusInternalServerError)
+	case found == nil:
+		http.Error(w, "No decision was recorded by then.", http.StatusNotFound)
+	default:
+		reply(w, momentOf(found))
+	}
+}
+
+// replay answers what the decisions would have been with other fields of the spec.
+func (s *site) replay(w http.ResponseWriter, r *http.Request) {
+	of, is := recordedObject(r.URL.Query().Get("id"))
+	set := r.URL.Query()["set"]
+	if s.archive == nil || !is || len(set) > mostSettings {
+		http.Error(w, "There is no record of it.", http.StatusNotFound)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
+	defer cancel()
+	view, err := s.archive.Replay(ctx, of, set, cutOff)
+	if err != nil {
+		http.Error(w, fleet.PrintableLine(err.Error(), mostTold), http.StatusUnprocessableEntity)
+		return
+	}
+	reply(w, view)
+}
+
+func reply(w http.ResponseWriter, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(value) // a browser that is gone needs no answer
+}

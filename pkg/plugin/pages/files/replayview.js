@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import { h, table } from "./dom.js";
+import { count } from "./format.js";
+import { timeline, valuesTable } from "./timeline.js";
+
+// replayView is what a replay comes to: what was beside what would be, as numbers and as curves. Id tells it from what else is on a page.
+export function replayView(all, id) {
+  const at = all.at, end = at[at.length - 1];
+  const axis = { at, from: at[0], to: Math.max(end, at[0] + 1000), now: end, spans: all.spans || [], marks: [] };
+  const sides = (name, was, would) => [{ name: all.changed ? `${name} as it was` : name, values: was, class: "was" },
+    all.changed && { name: `${name} as it would be`, values: would, class: "desired" }].filter(Boolean);
+  const specs = [
+    { ...axis, title: "Replicas", format: count, least: 1, height: 240, lines: [
+      { name: all.changed ? "max as it was" : "max", values: all.was.max, class: "most" },
+      all.changed && { name: "max as it would be", values: all.would.max, class: "least" },
+      ...sides("replicas", all.was.replicas, all.would.replicas)].filter(Boolean) },
+    { ...axis, title: "Use", note: `in percent ${all.of}`, format: (value) => `${count(value)} %`, height: 180, lines: [
+      { name: "bound", values: at.map(() => all.bound), class: "most" }, ...sides("use", all.was.use, all.would.use)] },
+  ];
+  const unknown = (moment) => (all.spans || []).find((span) => span.from <= moment && moment < Math.max(span.to, span.from + 1));
+  const about = (i) => (unknown(at[i]) ? `load not known: ${unknown(at[i]).why}` : "");
+  const columns = [{ name: "Sum", head: true, cell: (row) => row.name }, { name: "As it was", number: true, cell: (row) => row.was },
+    all.changed && { name: "As it would be", number: true, cell: (row) => row.would }].filter(Boolean);
+  return h("div", {}, (all.set || []).length > 0 && h("p", {}, "With ", all.set.map((one) => [h("code", {}, one), " "])),
+    h("ul", { class: "notes" }, all.notes.map((note) => h("li", {}, note))),
+    table("What it comes to", columns, all.rows), unknowns(all.unknown),
+    timeline({ id, title: "Curves", at, specs, looked: {}, now: "At the end", said: (i) => [about(i)], words: about,
+      below: (all.spans || []).length > 0 && h("p", { class: "note keys" }, h("span", { class: "hatched" }), "the load is not known") }),
+    valuesTable(at, specs, []), all.assuming && h("p", { class: "note" }, all.assuming));
+}
+
+// sweepView is several targets, and which of them does; picture is what they take.
+export function sweepView(all, picture) {
+  return h("div", {}, h("ul", { class: "notes" }, all.notes.map((note) => h("li", {}, note))),
+    h("p", { class: "callout" }, all.advice), unknowns(all.unknown),
+    table("Targets", all.head.map((name, i) => ({ name, head: i === 0, number: i > 0, cell: (row) => row[i] })), all.rows),
+    picture && h("p", {}, picture), h("p", { class: "note" }, all.assuming));
+}
+
+const unknowns = (all) => (all || []).map((text) => h("p", { class: "callout limit" }, text));

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+import (
+	"slices"
+	"time"
+)
+
+// Thin returns no more than n points for a picture, or all if they are fewer: each is of a part of the time, and has the most of it.
+func Thin(points []Point, n int) []Point {
+	if len(points) <= n || n < 1 {
+		return points
+	}
+	from, whole := points[0].At, points[len(points)-1].At.Sub(points[0].At)
+	var thin []Point
+	last := -1
+	for i := range points {
+		p := &points[i]
+		part := min(n-1, int(float64(n)*float64(p.At.Sub(from))/float64(max(1, whole))))
+		if part == last {
+			thin[len(thin)-1].add(p)
+			continue
+		}
+		thin, last = append(thin, *p), part
+	}
+	return thin
+}
+
+func (p *Point) add(other *Point) {
+	p.Was.most(&other.Was)
+	p.Would.most(&other.Would)
+	p.Lasts += other.Lasts
+	if p.Unknown == "" || other.Unknown != "" && slices.Index(Reasons, other.Unknown) < slices.Index(Reasons, p.Unknown) {
+		p.Unknown = other.Unknown
+	}
+}
+
+func (s *Side) most(other *Side) {
+	s.Replicas, s.Asked, s.Max = max(s.Replicas, other.Replicas), max(s.Asked, other.Asked), max(s.Max, other.Max)
+	s.AtMax, s.Held = s.AtMax || other.AtMax, s.Held || other.Held
+	if s.Use == nil || other.Use != nil && *other.Use > *s.Use {
+		s.Use = other.Use
+	}
+}
+
+// Span is a part of the time in which the load is not known.
+type Span struct {
+	From, To time.Time
+	Unknown  Unknown
+}
+
+// Spans are those of points, the earliest first. A thin point is not known if a part of it is not.
+func Spans(points []Point) (all []Span) {
+	add := func(s Span) {
+		if n := len(all); n > 0 && all[n-1].Unknown == s.Unknown && !all[n-1].To.Before(s.From) {
+			all[n-1].To = s.To
+			return
+		}
+		all = append(all, s)
+	}
+	for i := range points {
+		p := &points[i]
+		end := p.At.Add(p.Lasts)
+		if p.Unknown != "" {
+			add(Span{p.At, end, p.Unknown})
+		}
+		if i+1 < len(points) && points[i+1].At.After(end) {
+			add(Span{end, points[i+1].At, NotRecorded})
+		}
+	}
+	return all
+}
