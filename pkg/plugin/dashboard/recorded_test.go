@@ -237,7 +237,7 @@ func TestOnceWithARecord(t *testing.T) {
 	}
 }
 
-// A record that grows is read again, and pages that were looked at are not kept forever.
+// A record that grows is read again, and pages that were read are not kept forever.
 func TestPastsAreKept(t *testing.T) {
 	file := recordFile(t)
 	a, err := openArchive(file)
