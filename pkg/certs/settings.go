@@ -19,15 +19,16 @@ type Settings struct {
 	Validity time.Duration
 	// SettleTime is how long all targets must have had an authority before a
 	// certificate of it is served: longer than an API server takes to see a
-	// change of the targets.
+	// change of the targets, and than a scraper takes to see one of the Secret.
 	SettleTime time.Duration
 	// CheckPeriod is the interval between checks of the hub.
 	CheckPeriod time.Duration
 }
 
-// NewSettings returns the defaults.
+// NewSettings returns the defaults. An API server sees a change in seconds; to a scraper it comes by the operator that reads the Secret
+// and the kubelet that mounts what that makes of it, each of which may take a minute or two.
 func NewSettings(secret string) Settings {
-	return Settings{Secret: secret, Validity: 90 * 24 * time.Hour, SettleTime: time.Minute, CheckPeriod: 10 * time.Second}
+	return Settings{Secret: secret, Validity: 90 * 24 * time.Hour, SettleTime: 10 * time.Minute, CheckPeriod: 10 * time.Second}
 }
 
 // AddFlags binds the settings to flags.
@@ -37,7 +38,7 @@ func (s *Settings) AddFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&s.Validity, "self-signed-validity", s.Validity,
 		"Validity of a new certificate. It is replaced when a third of that is left.")
 	fs.DurationVar(&s.SettleTime, "self-signed-settle-time", s.SettleTime,
-		"How long the hub must have trusted a new authority before a certificate that it signed is served.")
+		"How long the hub, and whoever scrapes, have had to trust a new authority before a certificate that it signed is served.")
 	fs.DurationVar(&s.CheckPeriod, "self-signed-check-period", s.CheckPeriod,
 		"Interval at which that Secret and the caBundles of the hub are checked.")
 }

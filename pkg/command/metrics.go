@@ -17,7 +17,7 @@ const MetricsAddressHelp = "Address on which /metrics is served over HTTPS, to t
 // address is one that no other Pod can reach. Without a certificate the server signs one, which nobody can verify.
 func MetricsServer(address string, certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)) metricsserver.Options {
 	o := metricsserver.Options{BindAddress: address}
-	if OnLoopback(address) {
+	if !MetricsOverTLS(address) {
 		return o
 	}
 	o.SecureServing = true
@@ -27,3 +27,6 @@ func MetricsServer(address string, certificate func(*tls.ClientHelloInfo) (*tls.
 	}
 	return o
 }
+
+// MetricsOverTLS is true where [MetricsServer] serves, and needs a certificate for it.
+func MetricsOverTLS(address string) bool { return address != "0" && !OnLoopback(address) }

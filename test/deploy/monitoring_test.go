@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,6 +34,8 @@ type serviceMonitor struct {
 // account that scrapes may.
 func TestProgramsAreScraped(t *testing.T) {
 	const head = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+	fromElsewhere := map[string]string{"controller-manager": "controller-manager-metrics-tls", "metrics-adapter": "metrics-adapter-tls",
+		"webhook": "webhook-tls"}
 	mine := newMine(t)
 	for name, tc := range map[string]struct {
 		overlay string
@@ -40,14 +43,18 @@ func TestProgramsAreScraped(t *testing.T) {
 	}{
 		"self-signed": {
 			"resources: [../standalone]\ncomponents: [../../components/monitoring, ../../components/metrics-scraper]\n",
-			map[string]string{"controller-manager": "controller-manager-metrics-tls", "metrics-adapter": "metrics-adapter-self-signed",
+			map[string]string{"controller-manager": "controller-manager-self-signed", "metrics-adapter": "metrics-adapter-self-signed",
 				"webhook": "webhook-self-signed"},
 		},
 		"cert-manager": {
 			"resources: [../standalone-cert-manager]\ncomponents: [../../components/monitoring, ../../components/metrics-scraper, " +
 				"../../../certs/cert-manager/monitoring]\n",
-			map[string]string{"controller-manager": "controller-manager-metrics-tls", "metrics-adapter": "metrics-adapter-tls",
-				"webhook": "webhook-tls"},
+			fromElsewhere,
+		},
+		"given": {
+			"resources: [../../base]\ncomponents: [../../components/webhook, ../../components/controller-manager, ../../../certs/given, " +
+				"../../../certs/given/webhook, ../../components/monitoring, ../../components/metrics-scraper, ../../../certs/given/monitoring]\n",
+			fromElsewhere,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +108,7 @@ func checkMonitor(t *testing.T, m serviceMonitor, objects []runtime.Object, secr
 		t.Errorf("%v: it scrapes %v, as %+v", m.Spec.Selector.MatchLabels, jobs, e)
 		return
 	}
-	if got := e.TLSConfig.CA.Secret; got.Name != secrets[jobs[0]] || got.Key != "ca.crt" {
+	if got := e.TLSConfig.CA.Secret; got.Name != secrets[jobs[0]] || got.Key != "ca.crt" || !servesWith(objects, jobs[0], got.Name) {
 		t.Errorf("%s is verified by %+v", jobs[0], got)
 	}
 	want := jobs[0]
@@ -111,6 +118,21 @@ func checkMonitor(t *testing.T, m serviceMonitor, objects []runtime.Object, secr
 	if got := e.TLSConfig.ServerName; got != want+".fleetscale-system.svc" {
 		t.Errorf("%s is verified as %s", jobs[0], got)
 	}
+}
+
+// servesWith reports whether a program has its certificate in a Secret: one that is there for it to write, or one that is mounted.
+func servesWith(objects []runtime.Object, program, secret string) bool {
+	return slices.ContainsFunc(objects, func(o runtime.Object) bool {
+		switch o := o.(type) {
+		case *corev1.Secret:
+			return o.Name == secret && o.Labels["app.kubernetes.io/name"] == program
+		case *appsv1.Deployment:
+			return o.Name == program && slices.ContainsFunc(o.Spec.Template.Spec.Volumes, func(v corev1.Volume) bool {
+				return v.Secret != nil && v.Secret.SecretName == secret
+			})
+		}
+		return false
+	})
 }
 
 func selects(selector, labels map[string]string) bool {

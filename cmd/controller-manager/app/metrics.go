@@ -5,6 +5,7 @@ package app
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
@@ -32,6 +33,7 @@ type Metrics struct {
 	webhooks    *served.Metrics
 	records     *recordstore.Metrics
 	members     *member.Metrics
+	certificate *certs.Metrics
 }
 
 // NewMetrics registers on reg, so two instances never share state.
@@ -50,5 +52,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		webhooks:    served.NewWebhookMetrics(reg),
 		records:     recordstore.NewMetrics(reg),
 		members:     member.NewMetrics(reg),
+		certificate: certs.NewMetrics(reg),
 	}
 }

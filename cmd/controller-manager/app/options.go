@@ -14,6 +14,7 @@ import (
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/registration"
@@ -39,6 +40,7 @@ type Options struct {
 	Observing          ObserveOptions
 	Records            RecordOptions
 	Serving            ServingOptions
+	SelfSigning        certs.Settings // of the metrics, without certificate files
 	Logging            *logs.Options
 }
 
@@ -47,10 +49,11 @@ type Options struct {
 // APIs (twice) wait for.
 const memberTimeoutsPerReconcile = 6
 
-// HubOptions say how the hub is reached.
+// HubOptions say how the hub is reached, and what leads scrapers to us.
 type HubOptions struct {
-	Kubeconfig string
-	Timeout    time.Duration
+	Kubeconfig                    string
+	Timeout                       time.Duration
+	ServiceNamespace, ServiceName string
 }
 
 // LeaderOptions configure leader election.
@@ -95,7 +98,9 @@ type ServingOptions struct {
 // NewOptions returns the defaults. They are stated nowhere else.
 func NewOptions() *Options {
 	return &Options{
-		Hub: HubOptions{Timeout: 30 * time.Second},
+		Hub: HubOptions{
+			Timeout: 30 * time.Second, ServiceNamespace: "fleetscale-system", ServiceName: "controller-manager-metrics",
+		},
 		Leader: LeaderOptions{
 			Elect: true, Namespace: "fleetscale-system",
 			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
@@ -113,8 +118,10 @@ func NewOptions() *Options {
 		},
 		Cron:     CronOptions{TimeZone: cmp.Or(os.Getenv("TZ"), "UTC"), Syncs: 10},
 		Multidim: newMultidimOptions(), Observing: ObserveOptions{BindAddress: "127.0.0.1:8082"}, Records: newRecordOptions(),
-		Serving: ServingOptions{MetricsBindAddress: ":8443", MetricsPerObject: 1000, HealthProbesBindAddress: ":8081", ProfilingBindAddress: "0"},
-		Logging: logs.NewOptions(),
+		Serving: ServingOptions{
+			MetricsBindAddress: ":8443", MetricsPerObject: 1000, HealthProbesBindAddress: ":8081", ProfilingBindAddress: "0",
+		},
+		SelfSigning: certs.NewSettings("controller-manager-self-signed"), Logging: logs.NewOptions(),
 	}
 }
 
@@ -137,6 +144,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	o.Observing.addFlags(&sets)
 	o.Records.addFlags(&sets)
 	o.Serving.addFlags(&sets)
+	o.SelfSigning.AddFlags(sets.FlagSet("self-signed certificate"))
 	logsapi.AddFlags(o.Logging, sets.FlagSet("logging"))
 	return sets
 }
@@ -146,6 +154,8 @@ func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Kubeconfig of the hub. Empty: the in-cluster configuration.")
 	fs.DurationVar(&o.Timeout, "hub-timeout", o.Timeout, "Timeout of one reconcile, after which it is retried. At least six times "+
 		"--member-timeout, which bounds each of its steps.")
+	fs.StringVar(&o.ServiceNamespace, "service-namespace", o.ServiceNamespace, "Namespace of the Service by which scrapers reach us.")
+	fs.StringVar(&o.ServiceName, "service-name", o.ServiceName, "Name of that Service: scrapers verify NAME.NAMESPACE.svc.")
 }
 
 func (o *LeaderOptions) addFlags(sets *cliflag.NamedFlagSets) {
@@ -202,7 +212,7 @@ func (o *ServingOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("serving")
 	fs.StringVar(&o.MetricsBindAddress, "metrics-bind-address", o.MetricsBindAddress, command.MetricsAddressHelp)
 	fs.StringVar(&o.MetricsCertFile, "metrics-tls-cert-file", o.MetricsCertFile, "Certificate (PEM) by which scrapers verify "+
-		"--metrics-bind-address, reloaded when it changes. Empty: a self-signed one, which they cannot verify.")
+		"--metrics-bind-address, reloaded when it changes. Empty: a self-signed certificate; with --observe one that nobody can verify.")
 	fs.StringVar(&o.MetricsKeyFile, "metrics-tls-private-key-file", o.MetricsKeyFile, "Key (PEM) of --metrics-tls-cert-file.")
 	fs.IntVar(&o.MetricsPerObject, "metrics-per-object", o.MetricsPerObject, "How many FederatedHPAs, and how many "+
 		"MultidimPodAutoscalers, have metrics of their own at most. That is some ten series for each, five for each of its clusters, and two "+
@@ -227,6 +237,10 @@ func (o *Options) Validate() error {
 		command.When(o.Serving.MetricsPerObject < 0, "--metrics-per-object: must be 0 or more, got %d", o.Serving.MetricsPerObject),
 		command.When((o.Serving.MetricsCertFile == "") != (o.Serving.MetricsKeyFile == ""),
 			"--metrics-tls-cert-file and --metrics-tls-private-key-file: set both, or none"),
+		errors.Join(o.SelfSigning.Validate()...),
+		command.When(o.SelfSigning.Secret == "", "--self-signed-secret: must be set"),
+		command.When(o.Hub.ServiceNamespace == "", "--service-namespace: must be set"),
+		command.When(o.Hub.ServiceName == "", "--service-name: must be set"),
 		o.Members.Validate(),
 		o.Namespaces.Validate(),
 		command.When(o.WriteNamespace == "", "--write-namespace: must be set"),

@@ -50,6 +50,11 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"fewer than no series":       {[]string{"--metrics-per-object=-1"}, "--metrics-per-object: must be 0 or more, got -1"},
 		"half a certificate of the metrics": {[]string{"--metrics-tls-cert-file=x"},
 			"--metrics-tls-cert-file and --metrics-tls-private-key-file: set both, or none"},
+		"no certificate": {[]string{"--self-signed-secret="}, "--self-signed-secret: must be set"},
+		"a certificate for nobody": {[]string{"--service-namespace=", "--service-name="},
+			"--service-namespace: must be set\n--service-name: must be set"},
+		"a certificate replaced too late": {[]string{"--self-signed-validity=1m"},
+			"--self-signed-validity: must be 1h2m0s or more with this settle time and check period, got 1m0s"},
 		"no such zone": {[]string{"--time-zone=Asia/Tokio"},
 			`--time-zone: "Asia/Tokio" is not the name of a zone: write one as continent and city, such as "Europe/Berlin", or "Etc/UTC"`},
 		"no cron workers": {[]string{"--concurrent-cronfederatedhpa-syncs=0"},
@@ -84,7 +89,7 @@ func TestValidateNamesTheFlag(t *testing.T) {
 func TestManifestsPassFlagsThatExist(t *testing.T) {
 	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None,
 		"../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host",
-		"../../../deploy/components/placement-decisions")
+		"../../../deploy/components/placement-decisions", "../../../certs/given/monitoring")
 }
 
 // What is not said is as in Kubernetes' HorizontalPodAutoscaler controller; what is, arrives.

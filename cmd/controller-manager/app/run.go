@@ -4,12 +4,12 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,12 +18,12 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/cronfederatedhpa"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa"
@@ -50,11 +50,16 @@ func run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	manager, err := newManager(config, o)
+	told := NewMetrics(ctrlmetrics.Registry)
+	certificate, err := metricsCertificate(config, o, told.certificate)
 	if err != nil {
 		return err
 	}
-	shared, err := newParts(ctx, manager, NewMetrics(ctrlmetrics.Registry), o)
+	manager, err := newManager(config, o, certificate)
+	if err != nil {
+		return err
+	}
+	shared, err := newParts(ctx, manager, told, o)
 	if err != nil {
 		return err
 	}
@@ -63,7 +68,10 @@ func run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	return manager.Start(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return certificate.Run(ctx) }) // the manager would run it once it has read the hub's objects
+	group.Go(func() error { return manager.Start(ctx) })
+	return group.Wait()
 }
 
 // readOnly has clients of the configuration send nothing but reads.
@@ -77,7 +85,7 @@ func readOnly(config *rest.Config) error {
 	return nil
 }
 
-func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
+func newManager(config *rest.Config, o *Options, certificate *certs.Certificate) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		cronfederatedhpa.AddToScheme, federatedhpa.AddToScheme, admissionregistrationv1.AddToScheme,
@@ -86,17 +94,13 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 			return nil, fmt.Errorf("collecting the kinds: %w", err)
 		}
 	}
-	watcher, certificate, err := metricsCertificate(o.Serving)
-	if err != nil {
-		return nil, err
-	}
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:    scheme,
 		NewClient: hubclient.NewClient,
 		// else a hub with another schema drops our fields for good
 		Client:                        client.Options{FieldValidation: metav1.FieldValidationStrict},
 		Cache:                         o.Namespaces.Cache(cache.Options{DefaultTransform: slim}),
-		Metrics:                       command.MetricsServer(o.Serving.MetricsBindAddress, certificate),
+		Metrics:                       command.MetricsServer(o.Serving.MetricsBindAddress, certificate.Get),
 		HealthProbeBindAddress:        o.Serving.HealthProbesBindAddress,
 		PprofBindAddress:              o.Serving.ProfilingBindAddress,
 		LeaderElection:                o.Leader.Elect && !o.Observing.Observe, // which takes writes, and any number may observe
@@ -110,24 +114,10 @@ func newManager(config *rest.Config, o *Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing to work: %w", err)
 	}
-	if watcher != nil {
-		if err := manager.Add(watcher); err != nil {
-			return nil, err
-		}
-	}
-	return manager, manager.AddHealthzCheck("ping", healthz.Ping)
-}
-
-// metricsCertificate is that of the files, and what reads them again; nil without files.
-func metricsCertificate(o ServingOptions) (*certwatcher.CertWatcher, func(*tls.ClientHelloInfo) (*tls.Certificate, error), error) {
-	if o.MetricsCertFile == "" {
-		return nil, nil, nil
-	}
-	watcher, err := certwatcher.New(o.MetricsCertFile, o.MetricsKeyFile)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading --metrics-tls-cert-file and --metrics-tls-private-key-file: %w", err)
-	}
-	return watcher, watcher.GetCertificate, nil
+	return manager, errors.Join(
+		manager.AddHealthzCheck("ping", healthz.Ping),
+		manager.AddReadyzCheck("certificate", command.ReadyCheck("certificate", func(*http.Request) error { return certificate.Ready() })),
+	)
 }
 
 // slim drops from what is cached who wrote which field, but not who wrote an object's status, and when: nobody else should.

@@ -48,7 +48,7 @@ func TestValidateNamesTheFlag(t *testing.T) {
 			"--cluster-namespace: must be set: registrations are read from one namespace only"},
 		"no certificate": {[]string{"--self-signed-secret="}, "--self-signed-secret: must be set"},
 		"replaced too late": {[]string{"--self-signed-validity=1m"},
-			"--self-signed-validity: must be 8m0s or more with this settle time and check period, got 1m0s"},
+			"--self-signed-validity: must be 1h2m0s or more with this settle time and check period, got 1m0s"},
 		"a password in an address": {[]string{"--hub-metrics-server=https://me:s3cret@x", "--hub-metrics-server-token-file=/t"},
 			`--hub-metrics-server: must hold no user and password: it is sent --hub-metrics-server-token-file`},
 		"the hub's token to its metrics-server": {[]string{"--hub-metrics-server=https://x"},

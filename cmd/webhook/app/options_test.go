@@ -38,8 +38,8 @@ func TestValidateNamesTheFlag(t *testing.T) {
 		"no other configuration":    {[]string{"--validating-webhook-configuration="}, "--validating-webhook-configuration: must be set"},
 		"no check period":           {[]string{"--self-signed-check-period=0"}, "--self-signed-check-period: must be above 0, got 0s"},
 		"served before it is known": {[]string{"--self-signed-settle-time=0"}, "--self-signed-settle-time: must be above 0, got 0s"},
-		"too short to be replaced": {[]string{"--self-signed-validity=7m59s"},
-			"--self-signed-validity: must be 8m0s or more with this settle time and check period, got 7m59s"},
+		"too short to be replaced": {[]string{"--self-signed-validity=1h1m59s"},
+			"--self-signed-validity: must be 1h2m0s or more with this settle time and check period, got 1h1m59s"},
 		"all at once": {[]string{"--secure-port=0", "--service-name="},
 			"--secure-port: must be from 1 to 65535, got 0\n--service-name: must be set"},
 	})

@@ -21,6 +21,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/webhook"
@@ -52,12 +53,12 @@ func run(ctx context.Context, o *Options) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(drained(ctx, o.Serving.ShutdownDelay))
-	group.Go(func() error { return certificate.run(ctx) })
+	group.Go(func() error { return certificate.Run(ctx) })
 	group.Go(func() error { return manager.Start(ctx) })
 	return group.Wait()
 }
 
-func newManager(config *rest.Config, o *Options, certificate *certificate) (ctrl.Manager, error) {
+func newManager(config *rest.Config, o *Options, certificate *certs.Certificate) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := webhook.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("collecting the kinds: %w", err)
@@ -65,12 +66,12 @@ func newManager(config *rest.Config, o *Options, certificate *certificate) (ctrl
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                 scheme,
 		Cache:                  o.Namespaces.Cache(cache.Options{DefaultTransform: webhook.Trim}),
-		Metrics:                command.MetricsServer(o.Serving.MetricsBindAddress, certificate.get),
+		Metrics:                command.MetricsServer(o.Serving.MetricsBindAddress, certificate.Get),
 		HealthProbeBindAddress: o.Serving.HealthProbesBindAddress,
 		WebhookServer: ctrlwebhook.NewServer(ctrlwebhook.Options{
 			Host:    o.Serving.BindAddress,
 			Port:    o.Serving.SecurePort,
-			TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.GetCertificate = certificate.get }},
+			TLSOpts: []func(*tls.Config){func(c *tls.Config) { c.GetCertificate = certificate.Get }},
 		}),
 	})
 	if err != nil {
@@ -94,7 +95,7 @@ func newReviewer(manager ctrl.Manager, o *Options) (webhook.Reviewer, error) {
 }
 
 // serve adds the webhooks, what they read, and the checks.
-func serve(ctx context.Context, manager ctrl.Manager, o *Options, certificate *certificate, reviewer webhook.Reviewer,
+func serve(ctx context.Context, manager ctrl.Manager, o *Options, certificate *certs.Certificate, reviewer webhook.Reviewer,
 	metrics *webhook.Metrics) error {
 	server := manager.GetWebhookServer()
 	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
@@ -116,7 +117,7 @@ func serve(ctx context.Context, manager ctrl.Manager, o *Options, certificate *c
 	}
 	return errors.Join(
 		manager.AddHealthzCheck("ping", healthz.Ping),
-		manager.AddReadyzCheck("certificate", command.ReadyCheck("certificate", func(*http.Request) error { return certificate.ready() })),
+		manager.AddReadyzCheck("certificate", command.ReadyCheck("certificate", func(*http.Request) error { return certificate.Ready() })),
 		manager.AddReadyzCheck("autoscalers-known", command.ReadyCheck("autoscalers-known", known)),
 		manager.AddReadyzCheck("serving", command.ReadyCheck("serving", server.StartedChecker())),
 	)

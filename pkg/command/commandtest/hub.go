@@ -27,6 +27,12 @@ type Hub struct {
 func StartHub(t *testing.T) (hub *Hub, kubeconfig string) {
 	t.Helper()
 	hub = &Hub{}
+	return hub, Serve(t, hub)
+}
+
+// Serve returns the path of a kubeconfig for a hub.
+func Serve(t *testing.T, hub http.Handler) (kubeconfig string) {
+	t.Helper()
 	server := httptest.NewServer(hub)
 	t.Cleanup(server.Close)
 	config := clientcmdapi.NewConfig()
@@ -37,7 +43,7 @@ func StartHub(t *testing.T) (hub *Hub, kubeconfig string) {
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
 		t.Fatal(err)
 	}
-	return hub, kubeconfig
+	return kubeconfig
 }
 
 // Agents are the User-Agents of all requests so far, each once.

@@ -192,7 +192,7 @@ func runningOptions() []option {
 			file: monitoringFile, when: monitored.and("$.Values.monitoring.scraper.name"),
 			to: components("deploy/components/metrics-scraper"),
 		},
-		{when: mounted, from: scraped, to: scraped.with("certs/given/monitoring")},
+		{when: monitored.and(mounted), from: scraped, to: scraped.with("certs/given/monitoring")},
 		{
 			file: monitoringFile, when: certManager, objects: monitored,
 			from: scraped.with("certs/given/monitoring"), to: scraped.with("certs/cert-manager/monitoring"),
