@@ -89,7 +89,7 @@ func TestValidateNamesTheFlag(t *testing.T) {
 func TestManifestsPassFlagsThatExist(t *testing.T) {
 	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None,
 		"../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host",
-		"../../../deploy/components/placement-decisions")
+		"../../../deploy/components/placement-decisions", "../../../certs/given/monitoring")
 }
 
 // What is not said is as in Kubernetes' HorizontalPodAutoscaler controller; what is, arrives.
