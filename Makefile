@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `make help` lists what there is. The repository holds seven Go modules: the product (here), test/ (real control
-# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library), test/karmada/ (the programs of Karmada), tools/
-# (pinned tools, built once into a cache), tools/dist/ (which makes releases) and tools/monitoring/ (alerts and dashboards, judged by
-# Prometheus' engine).
+# `make help` lists what there is. The repository holds nine Go modules: the product (here), test/ (real control
+# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library), test/karmada/ (the programs of Karmada), test/kubernetes/*/
+# (those of control planes of other minor versions of Kubernetes), tools/ (pinned tools, built once into a cache), tools/dist/ (which makes
+# releases) and tools/monitoring/ (alerts and dashboards, judged by Prometheus' engine).
 
 GO      ?= go
 MEMBERS ?= 2
@@ -136,7 +136,7 @@ test-karmada: need-go ## Run our programs on a real Karmada control plane; build
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit records dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership install doctor dashboard restricted podsizes capacity lab node karmadahub e2e hostile fuzz
+PARTS  ?= unit records dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership install doctor dashboard restricted podsizes capacity lab node karmadahub skew e2e hostile fuzz
 UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full
@@ -167,6 +167,11 @@ full-dist:
 	$(GO) -C tools/dist test -count 1 -v -timeout 1h ./...
 
 full-monitoring: test-monitoring
+
+# Builds the control planes of other minor versions first, some eight minutes each, if they are not there yet.
+full-skew:
+	$(GO) -C test run ./cmd/lab build $(addprefix --kubernetes=,$(notdir $(wildcard test/kubernetes/*)))
+	$(GO) -C test test $(RACE) -count 1 -v -timeout 1h ./skew
 
 full-oracle:
 	$(GO) -C test/oracle test -count 1 -v -timeout 1h ./...
@@ -199,7 +204,7 @@ bench-micro: need-go ## Measure packages by themselves: memory, answers, admissi
 
 ##-- Keep the house
 
-# All modules with code of ours: test/karmada has none, and what it requires takes minutes to compile.
+# All modules with code of ours: test/karmada and test/kubernetes/* have none, and what they require takes minutes to compile.
 MODULES = . test test/oracle tools tools/dist tools/monitoring
 
 .PHONY: lint

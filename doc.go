@@ -95,8 +95,8 @@
 // import them, and nothing else.
 //
 // Beside them: test/ is a Go module of its own, with real control planes on one machine (test/lab), end-to-end tests
-// (test/e2e) and the demo; test/oracle is another, for the library that judges pkg/sizes, and test/karmada, for the programs
-// of Karmada; tools/ is one more, with pinned tools and our own, and tools/dist, which makes releases, and
-// tools/monitoring, by which alerts and dashboards are judged; deploy/ holds manifests; docs/ explains, and
-// docs/architecture.md is where to begin.
+// (test/e2e) and the demo; test/oracle is another, for the library that judges pkg/sizes, and test/karmada, for the
+// programs of Karmada, and test/kubernetes/*, for those of control planes of other versions; tools/ is one more, with
+// pinned tools and our own, and tools/dist, which makes releases, and tools/monitoring, by which alerts and dashboards
+// are judged; deploy/ holds manifests; docs/ explains, and docs/architecture.md is where to begin.
 package fleetscale

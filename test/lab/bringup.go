@@ -25,6 +25,7 @@ type plan struct {
 	testAdapter           bool
 	controllerManagerArgs []string
 	recorded              []string // groups of users
+	kubernetes            string   // minor version; empty: the lab's own
 }
 
 func (h Hub) plan() plan {
@@ -36,6 +37,7 @@ func (h Hub) plan() plan {
 		metricsServer:         h.Workloads && !h.WithoutMetricsServer,
 		controllerManagerArgs: h.ControllerManagerArgs,
 		recorded:              h.Recorded,
+		kubernetes:            h.Kubernetes,
 	}
 	return p.withDefaults()
 }
@@ -51,6 +53,7 @@ func (m Member) plan() plan {
 		testAdapter:           !m.WithoutTestAdapter,
 		controllerManagerArgs: m.ControllerManagerArgs,
 		recorded:              m.Recorded,
+		kubernetes:            m.Kubernetes,
 	}
 	return p.withDefaults()
 }
@@ -182,9 +185,13 @@ func (b *bringUp) nodesAndTheirMetrics(ctx context.Context) error {
 
 // run starts one of the cluster's programs and waits until url answers 200.
 func (b *bringUp) run(ctx context.Context, program, url string, args []string) error {
-	_, err := b.lab.Run(ctx, Program{
+	path, err := b.program(ctx, program)
+	if err != nil {
+		return err
+	}
+	_, err = b.lab.Run(ctx, Program{
 		Name:  b.processName(program),
-		Path:  b.lab.program(program),
+		Path:  path,
 		Args:  args,
 		Ready: HTTPReady(url),
 	})

@@ -57,6 +57,8 @@ type Hub struct {
 	// Recorded are groups of users whose requests [Cluster.Requests] and
 	// [Cluster.Refused] tell.
 	Recorded []string
+	// Kubernetes is as in a Member.
+	Kubernetes string
 }
 
 // Member is one member cluster.
@@ -82,6 +84,9 @@ type Member struct {
 	ControllerManagerArgs []string
 	// Recorded is as in the Hub.
 	Recorded []string
+	// Kubernetes is the minor version of its control plane, such as 1.36: one of those in test/kubernetes. Empty is the version of the lab, by
+	// which kubectl, etcd and kwok are too. See [BuildKubernetes].
+	Kubernetes string
 	// Pull has the member join Karmada in Pull mode: an agent there does what the hub says. Otherwise, and by default, Karmada
 	// reaches into the member.
 	Pull bool

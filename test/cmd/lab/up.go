@@ -93,6 +93,7 @@ func newAddCommand(dir *string) *cobra.Command {
 
 func newBuildCommand() *cobra.Command {
 	var realNodes, karmada bool
+	var kubernetes []string
 	cmd := &cobra.Command{
 		Use:   "build",
 		Short: "Build the lab's programs, if they are not in the cache yet, and print their folder",
@@ -105,6 +106,12 @@ func newBuildCommand() *cobra.Command {
 			fmt.Fprintln(cmd.OutOrStdout(), programs)
 			if karmada {
 				if programs, err = lab.BuildKarmada(cmd.Context(), cmd.ErrOrStderr()); err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), programs)
+			}
+			for _, minor := range kubernetes {
+				if programs, err = lab.BuildKubernetes(cmd.Context(), minor, cmd.ErrOrStderr()); err != nil {
 					return err
 				}
 				fmt.Fprintln(cmd.OutOrStdout(), programs)
@@ -124,6 +131,7 @@ func newBuildCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&karmada, "karmada", false, "Build those of a Karmada control plane too.")
+	cmd.Flags().StringSliceVar(&kubernetes, "kubernetes", nil, "Build those of control planes of other minor versions too, such as 1.36.")
 	cmd.Flags().BoolVar(&realNodes, "real-nodes", false, "Build those of real nodes too, where this machine can have some.")
 	return cmd
 }

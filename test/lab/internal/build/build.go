@@ -33,12 +33,8 @@ type step struct {
 	links    map[string][]string // further names of a program that does several jobs
 }
 
-// kubernetesFlags make the programs say which version they are. A build without
-// them says v0.0.0, which version checks of clients refuse.
-var kubernetesFlags = []string{"-ldflags", "-s -w" +
-	" -X k8s.io/component-base/version.gitVersion=v1.37.1" +
-	" -X k8s.io/component-base/version.gitMajor=1" +
-	" -X k8s.io/component-base/version.gitMinor=37"}
+// kubernetesFlags are those of the version that test/go.mod requires.
+var kubernetesFlags = flagsOf("v1.37.1")
 
 // Clusters are the programs that every lab needs.
 func Clusters() Group {

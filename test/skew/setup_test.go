@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package skew
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+const (
+	// patience is ours, with anything: two periods of metrics-server, and machines may be busy.
+	patience = 2 * time.Minute
+	// shop is the namespace of the story, in all clusters.
+	shop = "shop"
+)
+
+// newest is the version that the lab's own programs are of, and what the libraries of our programs are for.
+const newest = "1.37"
+
+// combination is a fleet, by the minor versions of its clusters.
+type combination struct {
+	hub     string
+	members [2]string
+}
+
+// combinations are all pairs of a hub and a member that are not of the same version, both ways.
+func combinations() []combination {
+	return []combination{
+		{newest, [2]string{"1.36", "1.35"}},
+		{"1.36", [2]string{newest, "1.35"}},
+		{"1.35", [2]string{newest, "1.36"}},
+	}
+}
+
+// env is a fleet of a combination, served by our programs.
+type env struct {
+	*fixture.Fleet
+	combination
+
+	clients map[string]kubernetes.Interface
+	objects dynamic.Interface // of the hub
+}
+
+// kubernetesOf is how the lab is told a version.
+func kubernetesOf(minor string) string {
+	if minor == newest {
+		return ""
+	}
+	return minor
+}
+
+// build makes sure that the programs of these versions are there, and tells how that goes.
+func build(t *testing.T, minors ...string) {
+	t.Helper()
+	for _, minor := range minors {
+		if kubernetesOf(minor) == "" {
+			continue
+		}
+		if _, err := lab.BuildKubernetes(t.Context(), minor, os.Stderr); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// raise starts a combination, which ends with the test.
+func raise(t *testing.T, c combination) *env {
+	t.Helper()
+	build(t, c.hub, c.members[0], c.members[1])
+	e := &env{combination: c}
+	members := lab.Members(len(c.members))
+	for i := range members {
+		members[i].Nodes, members[i].Kubernetes = 1, kubernetesOf(c.members[i])
+		members[i].ControllerManagerArgs = []string{"--horizontal-pod-autoscaler-sync-period=2s"}
+	}
+	err := fixture.Raise(t.Context(), t.TempDir(), lab.Options{
+		MetricResolution: 10 * time.Second, Hub: lab.Hub{Kubernetes: kubernetesOf(c.hub)}, Members: members,
+	}, []string{"metrics-adapter", "webhook", "controller-manager"}, e.install)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Down(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// install has the programs serve the hub, with all members registered.
+func (e *env) install(ctx context.Context, f *fixture.Fleet, programs map[string]string) error {
+	e.Fleet = f
+	if err := e.connect(); err != nil {
+		return err
+	}
+	if err := errors.Join(e.InstallHub(ctx, e.Hub()), e.InstallKinds(ctx, e.Hub()), e.InstallControllers(ctx, e.Hub())); err != nil {
+		return err
+	}
+	if err := e.judge(ctx, programs["webhook"]); err != nil {
+		return err
+	}
+	adapter, err := e.StartAdapter(ctx, e.Hub(), "metrics-adapter", "--member-probe-period=2s")
+	if err != nil {
+		return err
+	}
+	if _, err := e.TakeOver(ctx, adapter); err != nil {
+		return err
+	}
+	_, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controller-manager", "--sync-period=2s",
+		"--member-probe-period=2s", "--downscale-stabilization=5s", "--cpu-initialization-period=1s", "--initial-readiness-delay=1s", "-v=2")
+	if err != nil {
+		return err
+	}
+	members, ctx := errgroup.WithContext(ctx)
+	for _, member := range e.Members() {
+		members.Go(func() error { return errors.Join(e.JoinToScale(ctx, member), e.CreateNamespace(ctx, member, shop)) })
+	}
+	return errors.Join(members.Wait(), e.CreateNamespace(ctx, e.Hub(), shop))
+}
+
+// judge has the hub ask the webhook.
+func (e *env) judge(ctx context.Context, program string) error {
+	if _, err := e.Ask(ctx, "apply", "-f", e.Deploy("base/webhook-hub/serviceaccount.yaml")); err != nil {
+		return err
+	}
+	webhook, prepared, err := e.NewWebhook(ctx, e.Hub(), program, "webhook", "--self-signed-check-period=1s")
+	if err != nil {
+		return err
+	}
+	if err := e.InstallWebhook(ctx, e.Hub(), webhook.Port); err != nil {
+		return err
+	}
+	_, err = e.Run(ctx, prepared)
+	return err
+}
+
+func (e *env) connect() error {
+	e.clients = map[string]kubernetes.Interface{}
+	for _, cluster := range append(e.Members(), e.Hub()) {
+		config, err := cluster.RESTConfig()
+		if err != nil {
+			return err
+		}
+		if e.clients[cluster.Name], err = kubernetes.NewForConfig(config); err != nil {
+			return err
+		}
+		if cluster == e.Hub() {
+			if e.objects, err = dynamic.NewForConfig(config); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
