@@ -28,9 +28,10 @@ GOLANGCI_LINT  = $(call TOOL,golangci-lint,github.com/golangci/golangci-lint/v2/
 
 OPENAPI = pkg/metricsadapter/openapi
 OPENAPI_INPUTS = $(addprefix k8s.io/,metrics/pkg/apis/metrics/v1 metrics/pkg/apis/metrics/v1beta1 \
-    apimachinery/pkg/apis/meta/v1 apimachinery/pkg/api/resource apimachinery/pkg/version apimachinery/pkg/runtime) ./pkg/apis/members/v1alpha1
+    apimachinery/pkg/apis/meta/v1 apimachinery/pkg/api/resource apimachinery/pkg/version apimachinery/pkg/runtime) ./pkg/apis/members/v1alpha1 \
+    ./pkg/apis/history/v1alpha1
 # Of members.fleetscale.io, which the metrics adapter serves, a definition is made for docs/api.md only.
-APIS = $(addprefix pkg/apis/,autoscaling/v1alpha1 fleetscale/v1alpha1 members/v1alpha1)
+APIS = $(addprefix pkg/apis/,autoscaling/v1alpha1 fleetscale/v1alpha1 history/v1alpha1 members/v1alpha1)
 CRDS = $(addprefix deploy/crds/autoscaling.karmada.io_,federatedhpas.yaml cronfederatedhpas.yaml \
     multidimpodautoscalers.yaml multidimpodautoscalerhistories.yaml) deploy/member-sizes/fleetscale.io_podsizes.yaml
 

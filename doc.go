@@ -49,7 +49,7 @@
 //	               placement       in which clusters others place a workload
 //	               served          whether it serves our schema
 //	               webhooks        whether webhooks of Karmada are asked about our kinds
-//	             pkg/recording/recordstore  records of decisions, in memory or in files
+//	             pkg/recording/recordstore  records of decisions, in memory or in files, and for the adapter
 //	             pkg/registration/watcher  its objects that register members, kept by watches
 //	             pkg/claims/index  its autoscalers by what they scale
 //	             pkg/certs         how certificates come to be

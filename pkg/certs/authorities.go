@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -19,12 +20,17 @@ func Authorities(ctx context.Context, core kubernetes.Interface, secret types.Na
 	if err != nil {
 		return nil, fmt.Errorf("getting Secret %s: %w", secret, err)
 	}
-	bundle := found.Data[keyBundle]
+	return authoritiesOf(found)
+}
+
+func authoritiesOf(secret *corev1.Secret) ([]byte, error) {
+	name := secret.Namespace + "/" + secret.Name
+	bundle := secret.Data[keyBundle]
 	if len(bundle) == 0 {
-		return nil, errors.New("Secret " + secret.String() + " holds no authority yet: no replica has signed a certificate")
+		return nil, errors.New("Secret " + name + " holds no authority yet: no replica has signed a certificate")
 	}
 	if _, err := cert.ParseCertsPEM(bundle); err != nil {
-		return nil, fmt.Errorf("reading %s of Secret %s: %w", keyBundle, secret, err)
+		return nil, fmt.Errorf("reading %s of Secret %s: %w", keyBundle, name, err)
 	}
 	return bundle, nil
 }

@@ -5,7 +5,9 @@ package certs
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -28,8 +30,12 @@ type Options struct {
 	// Service leads to the program; the certificate is for NAME.NAMESPACE.svc.
 	Service types.NamespacedName
 	Targets []Target
+	// Mutual has the certificate be one for clients, too: who may read the Secret, and nobody else, is answered by [Keeper.Server], and
+	// asks by [Client].
+	Mutual bool
 	Settings
 
+	// Metrics tell when the certificate expires; nil: nothing does.
 	Metrics *Metrics
 }
 
@@ -41,7 +47,8 @@ type Keeper struct {
 
 	mu        sync.Mutex
 	pair      *pair
-	err       error // of the first round, until one succeeded
+	trusted   *x509.CertPool // the authorities, as of the last round
+	err       error          // of the first round, until one succeeded
 	listeners []func()
 }
 
@@ -97,20 +104,27 @@ func (k *Keeper) tell(ctx context.Context, err error) {
 	k.said = text
 }
 
-// serve uses p for new connections.
-func (k *Keeper) serve(p *pair) {
+// serve uses what is in use of s for new connections.
+func (k *Keeper) serve(s state) error {
+	bundle, err := s.bundle()
+	if err != nil {
+		return fmt.Errorf("encoding the authorities: %w", err)
+	}
+	p, trusted := s.serving, x509.NewCertPool()
+	trusted.AppendCertsFromPEM(bundle)
 	k.mu.Lock()
 	changed := k.pair == nil || string(k.pair.certPEM) != string(p.certPEM)
-	k.pair = p
+	k.pair, k.trusted = p, trusted
 	listeners := slices.Clone(k.listeners)
 	k.mu.Unlock()
 	if !changed {
-		return
+		return nil
 	}
 	k.options.Metrics.serves(p.notAfter())
 	for _, f := range listeners {
 		f()
 	}
+	return nil
 }
 
 // served returns what new connections get; nil if that has expired, or there is none.

@@ -25,5 +25,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 }
 
 func (m *Metrics) serves(until time.Time) {
+	if m == nil {
+		return
+	}
 	m.expires.WithLabelValues().Set(float64(until.Unix()))
 }

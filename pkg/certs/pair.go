@@ -20,10 +20,12 @@ type pair struct {
 	authority       *x509.Certificate
 }
 
+// early is by what the library dates certificates back, for clocks that differ.
+const early = time.Hour
+
 // issue creates a pair for host with that validity. The authority's key is
 // discarded.
 func issue(host string, validity time.Duration) (*pair, error) {
-	const early = time.Hour // the library dates certificates back by this, for clocks that differ
 	certPEM, keyPEM, err := cert.GenerateSelfSignedCertKeyWithOptions(cert.SelfSignedCertKeyOptions{Host: host, MaxAge: validity + early})
 	if err != nil {
 		return nil, fmt.Errorf("signing a certificate for %s: %w", host, err)

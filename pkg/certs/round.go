@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 )
 
@@ -32,7 +33,9 @@ func (k *Keeper) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	k.serve(s.serving)
+	if err := k.serve(s); err != nil {
+		return err
+	}
 	return k.injectAll(ctx, f, s)
 }
 
@@ -75,14 +78,23 @@ func (k *Keeper) advance(ctx context.Context, f found) (state, error) {
 	everywhere := f.unread == nil && k.everywhere(f, bundle)
 	settled := k.settled.saw(bundle, everywhere, now) >= k.options.SettleTime
 	next := s.decide(now, k.options.Validity/3, settled)
-	if s, err = s.take(next, k.host(), k.options.Validity); err != nil {
+	if s, err = s.take(next, k.issue); err != nil {
 		return s, err
 	}
 	return s, k.store(ctx, f.secret, s, next)
 }
 
-func (k *Keeper) host() string {
-	return k.options.Service.Name + "." + k.options.Service.Namespace + ".svc"
+func (k *Keeper) host() string { return hostOf(k.options.Service) }
+
+func hostOf(service types.NamespacedName) string {
+	return service.Name + "." + service.Namespace + ".svc"
+}
+
+func (k *Keeper) issue() (*pair, error) {
+	if k.options.Mutual {
+		return issueMutual(k.host(), k.options.Validity)
+	}
+	return issue(k.host(), k.options.Validity)
 }
 
 // everywhere reports whether no target lacks the bundle.

@@ -71,12 +71,12 @@ func (s state) decide(now time.Time, renewBefore time.Duration, settled bool) st
 }
 
 // take applies the step.
-func (s state) take(next step, host string, validity time.Duration) (_ state, err error) {
+func (s state) take(next step, issue func() (*pair, error)) (_ state, err error) {
 	switch next {
 	case issueFirst:
-		s.serving, err = issue(host, validity)
+		s.serving, err = issue()
 	case issueNext:
-		s.next, err = issue(host, validity)
+		s.next, err = issue()
 	case promote:
 		s.serving, s.next = s.next, nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/historyapi"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/memberapi"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
@@ -32,6 +33,8 @@ type Options struct {
 	Relay Relay
 	// Members are served as members.fleetscale.io; nil: these are not served.
 	Members *memberapi.Store
+	// History is served as history.fleetscale.io; nil: it is not.
+	History *historyapi.History
 	// MemberGrace is for how long a silent member keeps an answer back that
 	// would be wrong without it.
 	MemberGrace time.Duration
@@ -49,12 +52,13 @@ type Options struct {
 	MaxAnswerBytes int64
 }
 
-// Adapter serves metrics.k8s.io, custom.metrics.k8s.io, external.metrics.k8s.io and members.fleetscale.io.
+// Adapter serves metrics.k8s.io, custom.metrics.k8s.io, external.metrics.k8s.io, members.fleetscale.io and history.fleetscale.io.
 type Adapter struct {
 	apis        sets.Set[string]
 	usage       Usage
 	relay       Relay
 	members     *memberapi.Store
+	history     *historyapi.History
 	memberGrace time.Duration
 	clusters    func() (names []string, hub string)
 	drained     func(name string) bool
@@ -71,6 +75,7 @@ func New(o Options) *Adapter {
 		usage:       o.Usage,
 		relay:       o.Relay,
 		members:     o.Members,
+		history:     o.History,
 		memberGrace: o.MemberGrace,
 		clusters:    o.Clusters,
 		drained:     o.Drained,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package metricsadapter serves metrics.k8s.io, custom.metrics.k8s.io and
-// external.metrics.k8s.io for a whole fleet, and members.fleetscale.io, which is
-// the fleet itself (package memberapi), as an aggregated API server behind the
+// external.metrics.k8s.io for a whole fleet, members.fleetscale.io, which is
+// the fleet itself (package memberapi), and history.fleetscale.io, the past of
+// autoscalers (package historyapi), as an aggregated API server behind the
 // hub's.
 //
 // It looks to a client like one metrics-server, and one adapter of custom and

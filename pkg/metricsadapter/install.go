@@ -27,6 +27,7 @@ import (
 	customopenapi "sigs.k8s.io/custom-metrics-apiserver/pkg/generated/openapi/custommetrics"
 	externalopenapi "sigs.k8s.io/custom-metrics-apiserver/pkg/generated/openapi/externalmetrics"
 
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/historyapi"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/memberapi"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/openapi"
 )
@@ -38,9 +39,10 @@ const groupName = metrics.GroupName
 func NewConfig() *genericapiserver.Config {
 	scheme, codecs := newScheme()
 	c := genericapiserver.NewConfig(codecs)
-	members := runtime.NewScheme()
-	utilruntime.Must(memberapi.AddToScheme(members))
-	namer := openapinamer.NewDefinitionNamer(scheme, dynamicapi.Scheme, members)
+	own := runtime.NewScheme()
+	utilruntime.Must(memberapi.AddToScheme(own))
+	utilruntime.Must(historyapi.AddToScheme(own))
+	namer := openapinamer.NewDefinitionNamer(scheme, dynamicapi.Scheme, own)
 	c.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(definitions, namer)
 	c.OpenAPIConfig.Info.Title = "fleetscale metrics-adapter"
 	c.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(definitions, namer)
@@ -84,14 +86,8 @@ func (a *Adapter) installOn(server *genericapiserver.GenericAPIServer) error {
 			return fmt.Errorf("installing %s: %w", groupName, err)
 		}
 	}
-	if a.members != nil {
-		group, err := a.members.Group()
-		if err != nil {
-			return err
-		}
-		if err := server.InstallAPIGroup(&group); err != nil {
-			return fmt.Errorf("installing the members' API: %w", err)
-		}
+	if err := a.installOwnOn(server); err != nil {
+		return err
 	}
 	var groups []*dynamicGroup
 	if a.apis.Has(custom_metrics.GroupName) {
@@ -106,6 +102,31 @@ func (a *Adapter) installOn(server *genericapiserver.GenericAPIServer) error {
 		}
 		group.publish(server)
 		a.relay.OnCatalogueChange(func() { group.publish(server) })
+	}
+	return nil
+}
+
+// installOwnOn adds the APIs that nobody else serves.
+func (a *Adapter) installOwnOn(server *genericapiserver.GenericAPIServer) error {
+	var groups []genericapiserver.APIGroupInfo
+	if a.members != nil {
+		group, err := a.members.Group()
+		if err != nil {
+			return err
+		}
+		groups = append(groups, group)
+	}
+	if a.history != nil {
+		group, err := a.history.Group(server.Authorizer)
+		if err != nil {
+			return err
+		}
+		groups = append(groups, group)
+	}
+	for i := range groups {
+		if err := server.InstallAPIGroup(&groups[i]); err != nil {
+			return fmt.Errorf("installing %s: %w", groups[i].PrioritizedVersions[0].Group, err)
+		}
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func TestAdapterSignsItsOwnCertificate(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		_, _ = e.Ask(context.WithoutCancel(t.Context()), "delete", "apiservice", "v1beta1.metrics.k8s.io", "v1.metrics.k8s.io",
-			"v1alpha1.members.fleetscale.io")
+			"v1alpha1.members.fleetscale.io", "v1alpha1.history.fleetscale.io")
 	})
 	const api = "apiservice/v1beta1.metrics.k8s.io"
 	await(t, func(ctx context.Context) error {

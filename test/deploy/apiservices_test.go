@@ -48,20 +48,20 @@ func names(all []apiregistrationv1.APIService) []string {
 	return names
 }
 
-// own is the APIService that nobody else can have.
-const own = "v1alpha1.members.fleetscale.io"
+// These are the APIServices that nobody else can have.
+const ofMembers, ofHistory = "v1alpha1.members.fleetscale.io", "v1alpha1.history.fleetscale.io"
 
 // Where somebody else may have an API, none is applied: a takeover keeps what
 // stood there, and to apply does not. The fleet's own is wherever the adapter is.
 func TestAPIServicesOfOverlays(t *testing.T) {
 	all := []string{
-		own, "v1beta1.metrics.k8s.io", "v1.metrics.k8s.io",
+		ofMembers, ofHistory, "v1beta1.metrics.k8s.io", "v1.metrics.k8s.io",
 		"v1beta2.custom.metrics.k8s.io", "v1beta1.custom.metrics.k8s.io",
 		"v1beta1.external.metrics.k8s.io",
 	}
 	want := map[string][]string{
-		"overlays/beside-metrics-server":          {own},
-		"overlays/karmada/beside-metrics-adapter": {own},
+		"overlays/beside-metrics-server":          {ofMembers, ofHistory},
+		"overlays/karmada/beside-metrics-adapter": {ofMembers, ofHistory},
 		"overlays/karmada/control-plane":          all,
 		"overlays/standalone":                     all,
 		"overlays/standalone-cert-manager":        all,

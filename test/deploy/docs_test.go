@@ -27,7 +27,7 @@ func TestDocumentedOverlaysBuild(t *testing.T) {
 			}
 			if _, apis, found := strings.Cut(text, "--apis="); found {
 				served, _, _ := strings.Cut(apis, "\n")
-				want := append([]string{"members.fleetscale.io"}, strings.Split(served, ",")...)
+				want := append([]string{"members.fleetscale.io", "history.fleetscale.io"}, strings.Split(served, ",")...)
 				if diff := gocmp.Diff(want, groupsOf(apiServices(t, folder))); diff != "" {
 					t.Errorf("APIs (-served +led to the adapter) of\n%s\n%s", text, diff)
 				}

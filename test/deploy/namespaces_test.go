@@ -55,7 +55,9 @@ func TestLittleIsGrantedEverywhere(t *testing.T) {
 
 // isForPeople is true of roles that no program of ours has.
 func isForPeople(role string) bool {
-	return role == "fleetscale-metrics-reader" || role == "fleetscale-members-reader" || role == "fleetscale-metrics-scraper"
+	return slices.Contains([]string{
+		"fleetscale-metrics-reader", "fleetscale-members-reader", "fleetscale-history-reader", "fleetscale-metrics-scraper",
+	}, role)
 }
 
 // What is granted in namespaces is what is granted everywhere else, less what is about kinds that have no namespace.

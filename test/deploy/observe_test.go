@@ -11,7 +11,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// What observes may do all that what acts may do but what writes, on the hub and in a member. It needs no Lease, and keeps no certificate.
+// What observes may do all that what acts may do but what writes, on the hub and in a member. It needs no Lease, and keeps no certificate:
+// neither for scrapers, nor for the adapter, which does not ask it.
 func TestObservingIsReading(t *testing.T) {
 	for acting, observing := range map[string]string{
 		"overlays/karmada/controller-manager": observing,
@@ -19,7 +20,8 @@ func TestObservingIsReading(t *testing.T) {
 	} {
 		t.Run(observing, func(t *testing.T) {
 			want := slices.DeleteFunc(grants(t, acting), func(g grant) bool {
-				return !g.reads() || strings.HasPrefix(g.resource, "leases ") || strings.HasSuffix(g.role, "/controller-manager-self-signed")
+				return !g.reads() || strings.HasPrefix(g.resource, "leases ") || strings.HasSuffix(g.role, "/controller-manager-self-signed") ||
+					strings.HasSuffix(g.role, "/controller-manager-record")
 			})
 			if diff := gocmp.Diff(want, grants(t, observing), gocmp.AllowUnexported(grant{})); diff != "" {
 				t.Errorf("rights (-acting, but for writes +observing):\n%s", diff)

@@ -37,4 +37,5 @@ func (s *stage) observesFirst() {
 	s.stays(2*syncPeriod, asItWas)
 	s.change(`{"spec":{"mode":"Active"}}`)
 	s.runs("hub 12, member1 4, member2 4, member3 4")
+	s.readsItsPast()
 }

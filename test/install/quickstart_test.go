@@ -37,7 +37,7 @@ func TestQuickstart(t *testing.T) {
 		{command: `make build && export PATH="$PWD/bin:$PATH"`, lacks: "checkout here", run: `export PATH="$PWD/bin:$PATH"`},
 		{command: "kubectl --context hub -n fleetscale-system rollout status deployment/metrics-adapter", lacks: "kubelet on the hub",
 			do: func() error { return e.runs(t.Context()) }},
-		{command: "kubectl --context hub get apiservice | grep fleetscale-system", want: []string{`(?s)(fleetscale-system/metrics-adapter +True.*){6}`}},
+		{command: "kubectl --context hub get apiservice | grep fleetscale-system", want: []string{`(?s)(fleetscale-system/metrics-adapter +True.*){7}`}},
 		{command: `kubectl fleetscale join east --context east   # with kind and k3d: --server "$(address east)"`,
 			lacks: "address of a member that is not loopback", run: "kubectl fleetscale join east --context east --allow-local-members",
 			want: []string{"east: Ready\n", "east joined\n"}},

@@ -121,7 +121,7 @@ func (e *env) work(ctx context.Context) error {
 // trace is what a cluster has, but for what comes and goes by itself.
 func (e *env) trace(ctx context.Context, cluster string) (string, error) {
 	said, err := e.Ask(ctx, "--context", cluster, "api-resources", "--verbs=list,delete", "-o", "name", "--cached=false")
-	if err != nil && !strings.Contains(err.Error(), "metrics.k8s.io") && !strings.Contains(err.Error(), "members.fleetscale.io") {
+	if err != nil && !strings.Contains(err.Error(), "metrics.k8s.io") && !strings.Contains(err.Error(), ".fleetscale.io") {
 		return "", err // and not of APIs that nobody serves yet, which hold no objects
 	}
 	var kinds []string

@@ -22,10 +22,6 @@ const sweepTimeouts = 6
 func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 	fleet := &sight.Reader{Reader: *p.fleet, Clock: clock.RealClock{}}
 	recorder := record.New(p.client, p.events)
-	records, err := addRecords(manager, p.told.records, &o.Records)
-	if err != nil {
-		return err
-	}
 	reconciler := federatedhpa.New(federatedhpa.Options{
 		Hub:      p.client,
 		Live:     p.live,
@@ -41,7 +37,7 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 			PropagationGrace: o.Autoscale.PropagationGrace,
 			Decision:         o.Autoscale.Decision,
 			Metrics:          p.told.central,
-			Records:          records,
+			Records:          p.records,
 		}),
 		Distributed: distributed.New(distributed.Options{
 			Live:            p.live,

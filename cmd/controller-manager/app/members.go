@@ -109,7 +109,7 @@ func addWritingRegistry(manager ctrl.Manager, renewals *tokens.Metrics, o *Optio
 	}
 	publisher := memberview.NewPublisher(memberview.Options{
 		Hub: options.Hub, HubDynamic: options.HubDynamic, Namespace: options.Namespace, Fleet: registry, Expiries: tokenExpiries,
-		Timeout: o.Members.Timeout,
+		Record: o.Records.address(), Timeout: o.Members.Timeout,
 	})
 	return registry, manager.Add(leading(publisher.Run))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubclient"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordstore"
 )
 
 // ObserveOptions are for a program that decides, and writes nothing.
@@ -29,28 +30,29 @@ func (o *ObserveOptions) addFlags(sets *cliflag.NamedFlagSets) {
 		"nor to members. All autoscalers are taken to have spec.mode Observe, and no leader is elected. What would be written is in metrics, "+
 		"in the log, and at --observations-bind-address.")
 	fs.StringVar(&o.BindAddress, "observations-bind-address", o.BindAddress, "Loopback address on which, with --observe, autoscalers are "+
-		"served as their statuses would be, over plain HTTP, to whoever runs beside: for kubectl fleetscale explain --observer. 0 disables it.")
+		"served as their statuses would be, and the record of decisions, over plain HTTP, to whoever runs beside: for kubectl fleetscale "+
+		"explain --observer and replay --observer. 0 disables it.")
 }
 
 func (o *ObserveOptions) validate() error {
 	return command.ValidateLoopback("--observations-bind-address", "127.0.0.1:8082", o.BindAddress)
 }
 
-// observe has all that controllers write to the hub kept, or logged, in its place.
-func (p *parts) observe(manager ctrl.Manager, o *Options) error {
+// observe has all that controllers write to the hub kept, or logged, in its place. The record of decisions is served beside it.
+func (p *parts) observe(manager ctrl.Manager, records *recordstore.Store, o *Options) error {
 	hub := hubclient.NewObserved(p.client)
 	p.client, p.live, p.events = hub, hub.Live(p.live), hubclient.Events{Log: klog.Background()}
-	return addLoopback(manager, "what is observed", o.Observing.BindAddress, hub.Handler(), 10*time.Second)
-}
-
-// addLoopback has every replica serve something at a loopback address; NoAddress: nowhere. Who asks is one person.
-func addLoopback(manager ctrl.Manager, what, address string, handler http.Handler, timeout time.Duration) error {
-	if address == command.NoAddress {
+	if o.Observing.BindAddress == command.NoAddress {
 		return nil
 	}
+	served := http.NewServeMux()
+	served.Handle("/", hub.Handler())
+	if records != nil {
+		served.Handle("GET "+recordstore.Path, records.Handler())
+	}
 	return manager.Add(everywhere(func(ctx context.Context) error {
-		if err := command.ServeLoopback(ctx, address, handler, timeout); err != nil {
-			return fmt.Errorf("serving %s: %w", what, err)
+		if err := command.ServeLoopback(ctx, o.Observing.BindAddress, served, 10*time.Second); err != nil {
+			return fmt.Errorf("serving what is observed: %w", err)
 		}
 		return nil
 	}))

@@ -42,8 +42,11 @@ func TestValidateNamesTheFlag(t *testing.T) {
 				"\n--namespaces: names \"shop\" more than once"},
 		"observations for everybody": {[]string{"--observe", "--observations-bind-address=:8082"},
 			"--observations-bind-address: must be a port of a loopback address, such as 127.0.0.1:8082, or 0; got :8082"},
-		"a record for everybody": {[]string{"--record-bind-address=:8083"},
-			"--record-bind-address: must be a port of a loopback address, such as 127.0.0.1:8083, or 0; got :8083"},
+		"a record at no address": {[]string{"--record-bind-address=0.0.0.0", "--record-port=70000"},
+			"--record-bind-address: must be the IP address at which others reach this Pod, or empty; got 0.0.0.0\n" +
+				"--record-port: must be from 1 to 65535, got 70000"},
+		"a record at a name": {[]string{"--record-bind-address=web"},
+			"--record-bind-address: must be the IP address at which others reach this Pod, or empty; got web"},
 		"a record of no size": {[]string{"--record-max=much", "--record-days=0"},
 			"--record-max: must be a size such as 256Mi, or 0, got \"much\"\n--record-days: must be 1 or more, got 0"},
 		"a record of nearly no size": {[]string{"--record-max=1k"}, "--record-max: must be 0, or from 1Mi to 64Gi, got \"1k\""},
@@ -110,5 +113,21 @@ func TestAutoscaleFlags(t *testing.T) {
 		}}
 	if diff := cmp.Diff(want, o.Autoscale); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The address is told to others as it is bound.
+func TestAddressOfTheRecord(t *testing.T) {
+	for want, o := range map[string]RecordOptions{
+		"":               {Max: "32Mi", Port: 8444},
+		"10.1.2.3:8444":  {Max: "32Mi", BindAddress: "10.1.2.3", Port: 8444},
+		"[fd00::1]:8444": {Max: "32Mi", BindAddress: "fd00::1", Port: 8444},
+	} {
+		if got := o.address(); got != want {
+			t.Errorf("%+v: %q, want %q", o, got, want)
+		}
+		if o.Max = "0"; o.address() != "" {
+			t.Errorf("%+v: %q is told, and nothing is recorded", o, o.address())
+		}
 	}
 }

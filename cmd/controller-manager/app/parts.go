@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/central"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
@@ -29,6 +30,8 @@ type parts struct {
 	client client.Client
 	live   client.Reader
 	events events.EventRecorder
+	// records keeps what decisions were told; nil: nothing does.
+	records central.Records
 
 	scales  scale.ScalesGetter
 	fleet   *selection.Reader
@@ -59,8 +62,15 @@ func newParts(ctx context.Context, manager ctrl.Manager, told *Metrics, o *Optio
 		return nil, fmt.Errorf("preparing to scale: %w", err)
 	}
 	shared := &parts{client: manager.GetClient(), live: manager.GetAPIReader(), events: manager.GetEventRecorder(program)}
+	records, err := addRecords(manager, told.records, o)
+	if err != nil {
+		return nil, err
+	}
+	if records != nil {
+		shared.records = records
+	}
 	if o.Observing.Observe {
-		if err := shared.observe(manager, o); err != nil {
+		if err := shared.observe(manager, records, o); err != nil {
 			return nil, err
 		}
 	}

@@ -3,17 +3,22 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net/netip"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/command"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/central"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordstore"
 )
 
@@ -24,12 +29,13 @@ type RecordOptions struct {
 	// Max are its bytes, as a quantity.
 	Max  string
 	Days int
-	// BindAddress is where it is served.
+	// BindAddress and Port are where it is served.
 	BindAddress string
+	Port        int
 }
 
 func newRecordOptions() RecordOptions {
-	return RecordOptions{Max: "32Mi", Days: 7, BindAddress: command.NoAddress}
+	return RecordOptions{Max: "32Mi", Days: 7, Port: 8444}
 }
 
 func (o *RecordOptions) addFlags(sets *cliflag.NamedFlagSets) {
@@ -40,8 +46,10 @@ func (o *RecordOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs.StringVar(&o.Max, "record-max", o.Max, "Size of that record, such as 256Mi, beyond which the oldest decisions go. "+
 		"0: nothing is recorded.")
 	fs.IntVar(&o.Days, "record-days", o.Days, "After how many days decisions go from that record.")
-	fs.StringVar(&o.BindAddress, "record-bind-address", o.BindAddress, "Loopback address, such as 127.0.0.1:8083, on which that record is "+
-		"served over plain HTTP, to whoever runs beside: for kubectl fleetscale record. 0 disables it.")
+	fs.StringVar(&o.BindAddress, "record-bind-address", o.BindAddress, "IP address of this Pod, at which the leader serves that record to "+
+		"the metrics adapter, which it tells the address on the hub. Each of them shows the certificate that the leader keeps in the Secret "+
+		recordstore.Secret+" of --identities-namespace. Empty: the record is not served. With --observe it is at --observations-bind-address.")
+	fs.IntVar(&o.Port, "record-port", o.Port, "Port of --record-bind-address.")
 }
 
 // most is what a record may be at most: it is read whole.
@@ -63,22 +71,55 @@ func (o *RecordOptions) validate() error {
 	if err != nil {
 		err = fmt.Errorf("--record-max: %w", err)
 	}
-	return errors.Join(err, command.When(o.Days < 1, "--record-days: must be 1 or more, got %d", o.Days),
-		command.ValidateLoopback("--record-bind-address", "127.0.0.1:8083", o.BindAddress))
+	address := error(nil)
+	if ip, err := netip.ParseAddr(o.BindAddress); o.BindAddress != "" && (err != nil || ip.IsUnspecified()) {
+		address = errors.New("--record-bind-address: must be the IP address at which others reach this Pod, or empty; got " + o.BindAddress)
+	}
+	return errors.Join(err, command.When(o.Days < 1, "--record-days: must be 1 or more, got %d", o.Days), address,
+		command.When(o.Port < 1 || o.Port > math.MaxUint16, "--record-port: must be from 1 to 65535, got %d", o.Port))
 }
 
-// addRecords returns what keeps the record of decisions; nil: nothing is recorded. It is served by every replica, for what a former leader
-// wrote is still there.
-func addRecords(manager ctrl.Manager, told *recordstore.Metrics, o *RecordOptions) (central.Records, error) {
-	most, err := o.most()
+// address is where the record is served; empty: it is not, or there is none.
+func (o *RecordOptions) address() string {
+	ip, err := netip.ParseAddr(o.BindAddress)
+	if most, wrong := o.most(); err != nil || wrong != nil || most == 0 {
+		return ""
+	}
+	return netip.AddrPortFrom(ip, uint16(o.Port)).String()
+}
+
+// addRecords returns what keeps the record of decisions; nil: nothing is recorded. The leader serves it.
+func addRecords(manager ctrl.Manager, told *recordstore.Metrics, o *Options) (*recordstore.Store, error) {
+	most, err := o.Records.most()
 	if err != nil || most == 0 {
 		return nil, err
 	}
 	store := recordstore.New(recordstore.Options{
-		Dir: o.Dir, Most: most, Age: time.Duration(o.Days) * 24 * time.Hour, Clock: clock.RealClock{}, Metrics: told,
+		Dir: o.Records.Dir, Most: most, Age: time.Duration(o.Records.Days) * 24 * time.Hour, Clock: clock.RealClock{}, Metrics: told,
 	})
 	if err := manager.Add(everywhere(store.Run)); err != nil {
 		return nil, err
 	}
-	return store, addLoopback(manager, "the record of decisions", o.BindAddress, store.Handler(), 2*time.Minute)
+	if o.Records.address() == "" || o.Observing.Observe {
+		return store, nil
+	}
+	return store, serveRecords(manager, store, o)
+}
+
+// serveRecords has the leader serve the record to the metrics adapter, and keep the certificate that both of them show.
+func serveRecords(manager ctrl.Manager, store *recordstore.Store, o *Options) error {
+	hub, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("preparing to serve the record of decisions: %w", err)
+	}
+	settings := certs.NewSettings(recordstore.Secret)
+	settings.CheckPeriod = time.Minute // who asks reads the Secret, too: nobody has to be told of a change in time
+	keeper := certs.New(certs.Options{
+		Core: hub, Service: types.NamespacedName{Namespace: o.Members.IdentitiesNamespace, Name: recordstore.Service}, Mutual: true,
+		Settings: settings,
+	})
+	if err := manager.Add(leading(func(ctx context.Context) error { keeper.Run(ctx); return nil })); err != nil {
+		return err
+	}
+	return manager.Add(leading(func(ctx context.Context) error { return store.Serve(ctx, o.Records.address(), keeper.Server()) }))
 }

@@ -32,8 +32,8 @@ func newDashboardCommand(caller *plugin.Caller) *cobra.Command {
 		Example: `  kubectl fleetscale dashboard
 
   # With what was decided in the last week.
-  kubectl fleetscale record --from http://127.0.0.1:8083 --since 168h --file fleet.fsr
-  kubectl fleetscale dashboard --record fleet.fsr
+  kubectl fleetscale record -n shop $(kubectl get fhpa -n shop -o name) --since 168h --file shop.fsr
+  kubectl fleetscale dashboard --record shop.fsr
 
   # A file for a ticket.
   kubectl fleetscale dashboard --once fleet.html`,

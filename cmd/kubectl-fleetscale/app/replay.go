@@ -33,25 +33,27 @@ const usualCutOff = 95
 func newRecordCommand(caller *plugin.Caller) *cobra.Command {
 	o := replaying.RecordOptions{}
 	cmd := &cobra.Command{
-		Use:   "record [fhpa/NAME] --from ADDRESS --file FILE",
-		Short: "Write the record of decisions to a file",
-		Long: `Write the record of decisions to a file: what each decision of a FederatedHPA in central mode was told, for replay.
+		Use:   "record fhpa/NAME... --file FILE",
+		Short: "Write the record of autoscalers' decisions to a file",
+		Long: `Write the record of decisions on FederatedHPAs in central mode to a file: what each was told, for replay and the dashboard.
 
-The controller-manager keeps it, in memory or in --record-dir, and serves it at --record-bind-address, a loopback address: who may run
-kubectl port-forward to its Pods can read it. Ask the replica that is the leader. Without a name the record of all FederatedHPAs is
-written. Files of --record-dir are such records, too.`,
-		Example: `  kubectl -n fleetscale-system port-forward deploy/controller-manager 8083 &
+The controller-manager keeps it, in memory or in --record-dir. The hub serves it as history.fleetscale.io, to whoever may get
+federatedhpas/decisions there and the FederatedHPAs themselves: the ClusterRole fleetscale-history-reader has the former, and so the role view
+in a namespace. Files of --record-dir are such records, too, of all FederatedHPAs.`,
+		Example: `  # What was decided of cart in the last week.
+  kubectl fleetscale record fhpa/cart -n shop --since 168h --file cart.fsr
 
-  # What was decided of cart in the last week.
-  kubectl fleetscale record fhpa/cart -n shop --from http://127.0.0.1:8083 --since 168h --file cart.fsr`,
-		Args: cobra.MaximumNArgs(2),
+  # All of a namespace, for the dashboard
+  kubectl fleetscale record -n shop $(kubectl get fhpa -n shop -o name) --file shop.fsr`,
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: completeRecorded(caller),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Words = args
 			return replaying.Record(cmd.Context(), caller, o)
 		},
 	}
 	fs := cmd.Flags()
-	addFrom(cmd, &o.From)
+	addRecorder(cmd, &o.Observer)
 	fs.StringVarP(&o.File, "file", "f", "-", "File to write. -: the standard output.")
 	fs.DurationVar(&o.Since, "since", 0, "How far back to go. 0: as far as there is a record.")
 	return cmd
@@ -60,7 +62,7 @@ written. Files of --record-dir are such records, too.`,
 func newReplayCommand(caller *plugin.Caller) *cobra.Command {
 	o := replaying.Options{}
 	cmd := &cobra.Command{
-		Use:   "replay (FILE | - | fhpa/NAME --from ADDRESS) [--set FIELD=VALUE]",
+		Use:   "replay (fhpa/NAME | FILE | -) [--set FIELD=VALUE]",
 		Short: "Show what recorded decisions would have been by another spec",
 		Long: `Show what the recorded decisions of a FederatedHPA would have been by another spec, beside what they were.
 
@@ -75,21 +77,22 @@ minReplicas and maxReplicas are advised that leave so much room.
 
 The result is a text, or a page for a browser (-o html), which needs nothing else, or a picture (-o svg).`,
 		Example: `  # What would a higher target have saved?
-  kubectl fleetscale replay cart.fsr --set 'spec.metrics[0].resource.target.averageUtilization=70' --set spec.maxReplicas=40
+  kubectl fleetscale replay fhpa/cart -n shop --set 'spec.metrics[0].resource.target.averageUtilization=70' --set spec.maxReplicas=40
 
   # Which target would do, if Pods may use more than 90 % of their requests for 1 % of the time?
-  kubectl fleetscale replay cart.fsr --sweep 40:80:5 --above 90 --within 1
+  kubectl fleetscale replay fhpa/cart -n shop --sweep 40:80:5 --above 90 --within 1
 
   # Which target and bounds leave a fifth more than the load?
-  kubectl fleetscale replay cart.fsr --headroom 20%
+  kubectl fleetscale replay fhpa/cart -n shop --headroom 20%
 
   # A page for a ticket, and a picture
-  kubectl fleetscale replay cart.fsr --set spec.maxReplicas=40 -o html > cart.html
-  kubectl fleetscale replay cart.fsr --set spec.maxReplicas=40 -o svg > cart.svg
+  kubectl fleetscale replay fhpa/cart -n shop --set spec.maxReplicas=40 -o html > cart.html
+  kubectl fleetscale replay fhpa/cart -n shop --set spec.maxReplicas=40 -o svg > cart.svg
 
-  # From the controller-manager itself, for programs
-  kubectl fleetscale replay fhpa/cart -n shop --from http://127.0.0.1:8083 --set spec.maxReplicas=40 -o json`,
-		Args: cobra.RangeArgs(1, 2),
+  # From a file, for programs
+  kubectl fleetscale replay cart.fsr --set spec.maxReplicas=40 -o json`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: completeRecorded(caller),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Words = args
 			o.Sweep.Wished = o.Sweep.Targets == "" && cmd.Flags().Changed("headroom")
@@ -97,7 +100,7 @@ The result is a text, or a page for a browser (-o html), which needs nothing els
 		},
 	}
 	fs := cmd.Flags()
-	addFrom(cmd, &o.From)
+	addRecorder(cmd, &o.Observer)
 	fs.StringVar(&o.Object, "fhpa", "", "NAMESPACE/NAME of the FederatedHPA, in a file that has several.")
 	fs.DurationVar(&o.Since, "since", 0, "How far back to go. 0: as far as there is a record.")
 	fs.StringArrayVar(&o.Set, "set", nil, "A field of the spec and its value: spec.maxReplicas=20. Can be given several times.")
@@ -117,8 +120,18 @@ The result is a text, or a page for a browser (-o html), which needs nothing els
 	return cmd
 }
 
-// addFrom adds --from of what reads records.
-func addFrom(cmd *cobra.Command, from *string) {
-	cmd.Flags().StringVar(from, "from", "", "Address at which a controller-manager with --record-bind-address serves its record, such as "+
-		"http://127.0.0.1:8083 with kubectl port-forward.")
+// addRecorder adds --observer of what reads records.
+func addRecorder(cmd *cobra.Command, observer *string) {
+	cmd.Flags().StringVar(observer, "observer", "", "Address at which a controller-manager with --observe serves its record, such as "+
+		"http://127.0.0.1:8082 with kubectl port-forward. Empty: the hub is asked for the record of the controller-manager that acts.")
+}
+
+// completeRecorded offers the objects of which there may be records, and files.
+func completeRecorded(caller *plugin.Caller) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		if strings.HasPrefix(begun, "fhpa/") {
+			return completeObjects(caller)(cmd, args, begun)
+		}
+		return nil, cobra.ShellCompDirectiveDefault
+	}
 }

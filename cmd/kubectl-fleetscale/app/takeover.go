@@ -27,7 +27,7 @@ point at our Service, and its former content is saved in the annotation ` + take
 ` + "`kubectl fleetscale restore`" + ` restores it. Where there is no APIService, one is created. What is already as it
 should be is left unchanged, so the command is idempotent.
 
-The APIService of members.fleetscale.io, which no other server has, is given the certificate authority too.
+The APIServices of members.fleetscale.io and history.fleetscale.io, which no other server has, are given the certificate authority too.
 Only metrics.k8s.io is taken over unless --apis names others. After a takeover of custom.metrics.k8s.io or
 external.metrics.k8s.io the hub's own server of it (prometheus-adapter, KEDA) gets no more requests, even if the hub
 is a member of its own fleet: workloads of the hub that scale by its metrics stop scaling.

@@ -105,8 +105,8 @@ func serveAPIServices(t *testing.T, hub apiServiceHub) string {
 	return file
 }
 
-// membersAPI is the APIService that is ours alone.
-const membersAPI = "v1alpha1.members.fleetscale.io"
+// These are the APIServices that are ours alone.
+const membersAPI, historyAPI = "v1alpha1.members.fleetscale.io", "v1alpha1.history.fleetscale.io"
 
 // run runs the plugin, and returns what it prints for people.
 func run(t *testing.T, args ...string) (output string, err error) {
@@ -139,7 +139,7 @@ func TestTakeoverAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "v1beta1.metrics.k8s.io: taken over from Service kube-system/metrics-server\nv1.metrics.k8s.io: created\n" +
-		membersAPI + ": created\n"
+		membersAPI + ": created\n" + historyAPI + ": created\n"
 	fleettest.Same(t, "takeover printed", want, out)
 	wantSpec := metricsServersAPI().Spec
 	wantSpec.InsecureSkipTLSVerify, wantSpec.CABundle = false, selfSignedAuthority()
@@ -155,8 +155,8 @@ func TestTakeoverAndBack(t *testing.T) {
 		"v1beta2.custom.metrics.k8s.io: not there, so nothing was restored\nv1beta1.custom.metrics.k8s.io: not there, so nothing was restored\n" +
 		"v1beta1.external.metrics.k8s.io: not there, so nothing was restored\n"
 	fleettest.Same(t, "restore printed", want, out)
-	if len(hub) != 2 || hub[membersAPI] == nil {
-		t.Errorf("the hub has %d APIServices after the restore, want the former one and our own", len(hub))
+	if len(hub) != 3 || hub[membersAPI] == nil || hub[historyAPI] == nil {
+		t.Errorf("the hub has %d APIServices after the restore, want the former one and our own two", len(hub))
 	}
 	fleettest.Same(t, "restored spec", metricsServersAPI().Spec, hub["v1beta1.metrics.k8s.io"].Spec)
 }
@@ -173,7 +173,7 @@ func TestDryRunOfTakeoverAndRestore(t *testing.T) {
 		fleettest.Same(t, command+" printed", want, out)
 	}
 	dry("takeover", "v1beta1.metrics.k8s.io: taken over from Service kube-system/metrics-server (server dry run)\n"+
-		"v1.metrics.k8s.io: created (server dry run)\n"+membersAPI+": created (server dry run)\n")
+		"v1.metrics.k8s.io: created (server dry run)\n"+membersAPI+": created (server dry run)\n"+historyAPI+": created (server dry run)\n")
 	if len(hub) != 1 {
 		t.Errorf("the hub has %d APIServices after the dry run, want one", len(hub))
 	}
@@ -184,7 +184,7 @@ func TestDryRunOfTakeoverAndRestore(t *testing.T) {
 	}
 	dry("restore", "v1beta1.metrics.k8s.io: restored to Service kube-system/metrics-server (server dry run)\n"+
 		"v1.metrics.k8s.io: deleted: it did not exist before the takeover (server dry run)\n")
-	if got := hub["v1beta1.metrics.k8s.io"].Spec.Service.Name; got != "metrics-adapter" || len(hub) != 3 {
+	if got := hub["v1beta1.metrics.k8s.io"].Spec.Service.Name; got != "metrics-adapter" || len(hub) != 4 {
 		t.Errorf("after the dry run it leads to %s, and there are %d APIServices", got, len(hub))
 	}
 	for _, command := range []string{"takeover", "restore"} {
@@ -220,11 +220,12 @@ func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
 		}
 		return out
 	}
-	want := "v1beta1.metrics.k8s.io: created\nv1.metrics.k8s.io: created\n" + membersAPI + ": created\n"
+	want := "v1beta1.metrics.k8s.io: created\nv1.metrics.k8s.io: created\n" + membersAPI + ": created\n" + historyAPI + ": created\n"
 	fleettest.Same(t, "takeover of none named", want, takeOver())
 	fleettest.Same(t, "KEDA's was written", kedasAPI().Spec, hub[keda].Spec)
 	want = "v1beta2.custom.metrics.k8s.io: created\nv1beta1.custom.metrics.k8s.io: created\n" +
-		keda + ": taken over from Service keda/keda-operator-metrics-apiserver\n" + membersAPI + ": left as it is: it is ours already\n"
+		keda + ": taken over from Service keda/keda-operator-metrics-apiserver\n" + membersAPI + ": left as it is: it is ours already\n" +
+		historyAPI + ": left as it is: it is ours already\n"
 	fleettest.Same(t, "takeover of two", want, takeOver("--apis=external.metrics.k8s.io,custom.metrics.k8s.io"))
 
 	out, err := run(t, "restore", "--kubeconfig", kubeconfig, "--apis=external.metrics.k8s.io")
@@ -232,8 +233,8 @@ func TestTakeoverTakesOnlyWhatIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	fleettest.Same(t, "restore of one", keda+": restored to Service keda/keda-operator-metrics-apiserver\n", out)
-	if len(hub) != 6 {
-		t.Errorf("the hub has %d APIServices, want the restore to leave the other four and our own", len(hub))
+	if len(hub) != 7 {
+		t.Errorf("the hub has %d APIServices, want the restore to leave the other four and our own two", len(hub))
 	}
 }
 
@@ -282,7 +283,7 @@ func TestTakeoverTellsStepsBesideTheError(t *testing.T) {
 	broken := metricsServersAPI()
 	broken.Annotations = map[string]string{"fleetscale.io/former-apiservice": "{"}
 	out, err := run(t, "takeover", "--kubeconfig", serveAPIServices(t, apiServiceHub{broken.Name: broken}))
-	if err == nil || out != "v1.metrics.k8s.io: created\n"+membersAPI+": created\n" {
+	if err == nil || out != "v1.metrics.k8s.io: created\n"+membersAPI+": created\n"+historyAPI+": created\n" {
 		t.Errorf("printed %q, error %v; want two steps and an error", out, err)
 	}
 }

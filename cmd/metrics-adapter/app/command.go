@@ -17,7 +17,8 @@ const help = `The metrics adapter serves the metrics APIs on the hub of a fleet,
   custom.metrics.k8s.io    metrics of pods and other objects, merged from the members' own custom metrics APIs
   external.metrics.k8s.io  metrics of anything else, merged from the members' own external metrics APIs
 
-and, always, members.fleetscale.io: the member clusters themselves, for kubectl get members.
+and, always, members.fleetscale.io: the member clusters themselves, for kubectl get members; and history.fleetscale.io: what decisions of
+autoscalers were told, which it asks the controller-manager for, for kubectl fleetscale replay.
 
 It is an aggregated API server, and needs APIServices that point at it;
 ` + "`kubectl fleetscale takeover`" + ` sets one where another server has the API already.`

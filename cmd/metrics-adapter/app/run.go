@@ -41,6 +41,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/usage"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/apiguard"
+	"github.com/fleetscale/fleetscale/pkg/metricsadapter/historyapi"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/memberapi"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/taints"
@@ -78,7 +79,7 @@ func run(ctx context.Context, o *Options) error {
 	}
 	published := &memberview.Seen{}
 	members := newMembers(registry, store, published)
-	server, err := newServer(o, registry, store, asked, members)
+	server, err := newServer(o, registry, store, asked, members, newHistory(o, h.core, published.Record))
 	if err != nil {
 		return err
 	}
@@ -232,8 +233,8 @@ func newRelay(o *Options, registry *member.Registry, kept *memory.Memory, metric
 	return r
 }
 
-func newServer(o *Options, registry *member.Registry, store *usage.Store, asked *relay.Relay, members *memberapi.Store) (
-	*genericapiserver.GenericAPIServer, error) {
+func newServer(o *Options, registry *member.Registry, store *usage.Store, asked *relay.Relay, members *memberapi.Store,
+	history *historyapi.History) (*genericapiserver.GenericAPIServer, error) {
 	config := metricsadapter.NewConfig()
 	if err := o.Serving.applyTo(config, o.Hub.Kubeconfig); err != nil {
 		return nil, err
@@ -246,6 +247,7 @@ func newServer(o *Options, registry *member.Registry, store *usage.Store, asked 
 		Usage:          store,
 		Relay:          asked,
 		Members:        members,
+		History:        history,
 		MemberGrace:    o.Relay.Grace,
 		Clusters:       func() ([]string, string) { return clusters(registry) },
 		Drained:        func(name string) bool { return drained(registry, name) },

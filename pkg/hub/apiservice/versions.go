@@ -10,7 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
+	history "github.com/fleetscale/fleetscale/pkg/apis/history/v1alpha1"
+	members "github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
 )
 
 // Version is a group version that we can answer for.
@@ -35,7 +36,9 @@ func Known() []Version {
 }
 
 // Own are the versions that nobody else serves. Their APIServices come with deploy/base and go with it, so that they are never restored.
-func Own() []Version { return []Version{{v1alpha1.SchemeGroupVersion, 100}} }
+func Own() []Version {
+	return []Version{{members.SchemeGroupVersion, 100}, {history.SchemeGroupVersion, 100}}
+}
 
 // Groups are the API groups of others that we can answer for, in the order in which they
 // are acted on and told of.

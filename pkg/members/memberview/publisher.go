@@ -41,6 +41,8 @@ type Options struct {
 	Fleet     Fleet
 	// Expiries are when the first token of each registration expires, by the name of its cluster; false: that is not known yet.
 	Expiries func() (map[string]time.Time, bool)
+	// Record is where the program serves the record of decisions, ADDRESS:PORT; empty: it does not.
+	Record string
 	// Timeout bounds each write.
 	Timeout time.Duration
 }
@@ -117,7 +119,11 @@ func (p *Publisher) publish(ctx context.Context) error {
 	if now := time.Now(); now.Sub(renewed.at) >= renewEvery {
 		renewed = renewal{now, now.UTC().Format(time.RFC3339)}
 	}
-	want := encode(views, stored.Data, renewed.text)
+	leader := map[string]string{renewedKey: renewed.text}
+	if p.Record != "" {
+		leader[recordKey] = p.Record
+	}
+	want := encode(views, stored.Data, leader)
 	if stored.Exists && maps.Equal(want, stored.Data) {
 		return nil
 	}

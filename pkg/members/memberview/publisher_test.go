@@ -45,6 +45,18 @@ func TestNothingIsPublishedTooSoon(t *testing.T) {
 			p.renewed = renewal{time.Now().Add(-renewEvery), "then"}
 			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "then"}}
 		}, true},
+		"the same is stored, by a leader that serves no record": {func(p *Publisher) {
+			p.renewed, p.Record = renewal{time.Now(), "now"}, "10.1.2.3:8444"
+			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now"}}
+		}, true},
+		"the same is stored, with its record": {func(p *Publisher) {
+			p.renewed, p.Record = renewal{time.Now(), "now"}, "10.1.2.3:8444"
+			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now", recordKey: "10.1.2.3:8444"}}
+		}, false},
+		"the same is stored, with the record of a former leader": {func(p *Publisher) {
+			p.renewed = renewal{time.Now(), "now"}
+			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now", recordKey: "10.1.2.3:8444"}}
+		}, true},
 		"the same is stored, by another program": {func(p *Publisher) {
 			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now"}}
 		}, true},
@@ -73,7 +85,7 @@ func TestNothingIsPublishedTooSoon(t *testing.T) {
 func TestConfigMapIsCreatedThenPatched(t *testing.T) {
 	hub := fake.NewClientset()
 	ctx := t.Context()
-	want := encode(map[string]View{"east": silentView(), "west": silentView()}, nil, "now")
+	want := encode(map[string]View{"east": silentView(), "west": silentView()}, nil, leader("now"))
 	write := func(read configmap.Stored, want map[string]string) *corev1.ConfigMap {
 		t.Helper()
 		if err := configmap.Write(ctx, hub, nameIn("fleetscale-system"), read, want); err != nil {

@@ -3,6 +3,7 @@
 package memberview
 
 import (
+	"net/netip"
 	"sync"
 	"time"
 )
@@ -15,6 +16,7 @@ type Seen struct {
 	// who writes does not renew, as controller-managers before renewals, and nothing is known of whether it works.
 	renewal string
 	renewed time.Time
+	record  string
 }
 
 // Of returns what was published of a cluster; stale: nobody has renewed that lately, so that no controller-manager is at work, or none that
@@ -23,16 +25,31 @@ func (s *Seen) Of(cluster string, now time.Time) (v View, stale, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, known = s.views[cluster]
-	return v, known && s.renewal != "" && now.Sub(s.renewed) > staleAfter, known
+	return v, known && s.stale(now), known
+}
+
+func (s *Seen) stale(now time.Time) bool { return s.renewal != "" && now.Sub(s.renewed) > staleAfter }
+
+// Record returns where the leader serves the record of decisions, ADDRESS:PORT; empty: no leader that is at work does.
+func (s *Seen) Record(now time.Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stale(now) {
+		return ""
+	}
+	return s.record
 }
 
 // read files what is stored.
 func (s *Seen) read(data map[string]string, now time.Time) {
-	views, renewal := Decode(data), data[renewedKey]
+	views, renewal, record := Decode(data), data[renewedKey], data[recordKey]
+	if _, err := netip.ParseAddrPort(record); err != nil {
+		record = ""
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.renewed.IsZero() || renewal != s.renewal {
 		s.renewal, s.renewed = renewal, now
 	}
-	s.views = views
+	s.views, s.record = views, record
 }

@@ -10,7 +10,7 @@ import (
 // What is published holds for three minutes after it was last renewed, by the clock of who reads it.
 func TestStale(t *testing.T) {
 	data := func(renewed string) map[string]string {
-		return encode(map[string]View{"west": silentView()}, nil, renewed)
+		return encode(map[string]View{"west": silentView()}, nil, leader(renewed))
 	}
 	var s Seen
 	if _, stale, known := s.Of("west", began); stale || known {
@@ -48,5 +48,37 @@ func TestStale(t *testing.T) {
 	}
 	if _, stale, known := s.Of("north", began.Add(time.Hour)); stale || known {
 		t.Errorf("a cluster that nobody published: stale %v, known %v", stale, known)
+	}
+}
+
+// Where the record is served holds as long as all that is published, and is an address, whatever is stored.
+func TestWhereTheRecordIs(t *testing.T) {
+	const renewed = "2001-01-01T00:00:00Z"
+	for name, tc := range map[string]struct {
+		stored map[string]string
+		after  time.Duration
+		want   string
+	}{
+		"it is served":             {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444"}, 3 * time.Minute, "10.1.2.3:8444"},
+		"with six as the version":  {map[string]string{renewedKey: renewed, recordKey: "[fd00::1]:8444"}, 0, "[fd00::1]:8444"},
+		"nobody is at work":        {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444"}, 3*time.Minute + 1, ""},
+		"it is not":                {map[string]string{renewedKey: renewed}, 0, ""},
+		"a name is no address":     {map[string]string{renewedKey: renewed, recordKey: "elsewhere.example:8444"}, 0, ""},
+		"nor is a path":            {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444/x"}, 0, ""},
+		"it is no cluster, either": {map[string]string{renewedKey: renewed, recordKey: `{"state":"Ready"}`}, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s Seen
+			if got := s.Record(began); got != "" {
+				t.Errorf("before anything was read: %q", got)
+			}
+			s.read(tc.stored, began)
+			if got := s.Record(began.Add(tc.after)); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+			if _, _, known := s.Of(recordKey, began); known {
+				t.Error("it is taken for a cluster")
+			}
+		})
 	}
 }

@@ -17,12 +17,18 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 )
 
-// Name is that of the ConfigMap, which has one entry for each cluster, under its name, and one under [renewedKey].
+// Name is that of the ConfigMap, which has one entry for each cluster, under its name, and those of the leader itself.
 const Name = "fleetscale-members"
 
+// The keys of the leader itself. No cluster is called so: names are label values.
 const (
-	// renewedKey has when all entries were last found to be true. No cluster is called so: names are label values.
+	// renewedKey has when all entries were last found to be true.
 	renewedKey = "_renewed"
+	// recordKey has where the leader serves the record of decisions, ADDRESS:PORT; without it, it does not.
+	recordKey = "_record"
+)
+
+const (
 	// renewEvery is the time between two renewals: while nothing else changes, one write of a few bytes.
 	renewEvery = time.Minute
 	// staleAfter is how long the last renewal holds: a leader that ends is replaced sooner.
@@ -90,12 +96,12 @@ func (v View) news(before View) bool {
 		!v.TokenExpiry.Equal(before.TokenExpiry) || !slices.Equal(v.MissingRights, before.MissingRights)
 }
 
-// encode returns the views as they are stored, by name, and when they were renewed. What is no news stays as it is stored. Where all are
-// too much, of their rights no more is told than how many are missing; and then the last by name are left out.
-func encode(views map[string]View, stored map[string]string, renewed string) map[string]string {
+// encode returns the views as they are stored, by name, with what the leader says of itself. What is no news stays as it is stored. Where
+// all are too much, of their rights no more is told than how many are missing; and then the last by name are left out.
+func encode(views map[string]View, stored, leader map[string]string) map[string]string {
 	before := Decode(stored)
-	data := pack(views, before, stored, renewed)
-	if len(data) > len(views) {
+	data := pack(views, before, stored, leader)
+	if len(data) == len(views)+len(leader) {
 		return data
 	}
 	counted := make(map[string]View, len(views))
@@ -103,13 +109,16 @@ func encode(views map[string]View, stored map[string]string, renewed string) map
 		v.MissingRights = grants.Few(v.MissingRights, 1)
 		counted[name] = v
 	}
-	return pack(counted, before, stored, renewed)
+	return pack(counted, before, stored, leader)
 }
 
 // pack leaves out what is too much.
-func pack(views, before map[string]View, stored map[string]string, renewed string) map[string]string {
-	data, bytes := make(map[string]string, len(views)+1), len(renewedKey)+len(renewed)
-	data[renewedKey] = renewed
+func pack(views, before map[string]View, stored, leader map[string]string) map[string]string {
+	data, bytes := make(map[string]string, len(views)+len(leader)), 0
+	for key, text := range leader {
+		data[key] = text
+		bytes += len(key) + len(text)
+	}
 	for _, name := range slices.Sorted(maps.Keys(views)) {
 		text := stored[name]
 		if was, known := before[name]; !known || views[name].news(was) {
@@ -133,7 +142,8 @@ func Decode(data map[string]string) map[string]View {
 	views := make(map[string]View, min(len(data), mostViews))
 	for name, text := range data {
 		var v View
-		if name == renewedKey || len(views) == mostViews || len(text) > mostView || json.Unmarshal([]byte(text), &v) != nil || v.State == "" {
+		if name == renewedKey || name == recordKey || len(views) == mostViews || len(text) > mostView ||
+			json.Unmarshal([]byte(text), &v) != nil || v.State == "" {
 			continue
 		}
 		v.Reason, v.Message = fleet.Printable(v.Reason, mostReason), fleet.Printable(v.Message, mostMessage)

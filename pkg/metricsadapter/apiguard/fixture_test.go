@@ -9,6 +9,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	"k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/fake"
@@ -22,6 +23,7 @@ const (
 	beta       = "v1beta1.metrics.k8s.io"
 	stable     = "v1.metrics.k8s.io"
 	membersAPI = "v1alpha1.members.fleetscale.io"
+	historyAPI = "v1alpha1.history.fleetscale.io"
 )
 
 func resourceOnly() []string { return []string{"metrics.k8s.io"} }
@@ -44,15 +46,17 @@ func pointing(name string, at types.NamespacedName) *apiregistrationv1.APIServic
 
 // metricsServers is the hub of somebody who has metrics-server only.
 func metricsServers() *fake.Clientset {
-	return fake.NewClientset(pointing(beta, types.NamespacedName{Namespace: "kube-system", Name: "metrics-server"}), ownAPI())
+	return hubWith(pointing(beta, types.NamespacedName{Namespace: "kube-system", Name: "metrics-server"}))
 }
 
 func held() *fake.Clientset {
-	return fake.NewClientset(pointing(beta, ourService()), pointing(stable, ourService()), ownAPI())
+	return hubWith(pointing(beta, ourService()), pointing(stable, ourService()))
 }
 
-// ownAPI is that of the members, as deploy/base has it.
-func ownAPI() *apiregistrationv1.APIService { return pointing(membersAPI, ourService()) }
+// hubWith is a hub with our own APIServices, as deploy/base has them, and others.
+func hubWith(others ...runtime.Object) *fake.Clientset {
+	return fake.NewClientset(append(others, pointing(membersAPI, ourService()), pointing(historyAPI, ourService()))...)
+}
 
 // pointAt rewrites an APIService, as `kubectl apply` of somebody's manifest does.
 func pointAt(t *testing.T, client *fake.Clientset, at types.NamespacedName) {

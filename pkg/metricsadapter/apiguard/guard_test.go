@@ -50,6 +50,7 @@ func checkOurs(t *testing.T, metrics *Metrics, beta, stable int) {
 # HELP fleetscale_apiservice_ours 1 if the APIService points at our Service, 0 if it points elsewhere or does not exist.
 # TYPE fleetscale_apiservice_ours gauge
 fleetscale_apiservice_ours{apiservice="v1.metrics.k8s.io"} %d
+fleetscale_apiservice_ours{apiservice="v1alpha1.history.fleetscale.io"} 1
 fleetscale_apiservice_ours{apiservice="v1alpha1.members.fleetscale.io"} 1
 fleetscale_apiservice_ours{apiservice="v1beta1.metrics.k8s.io"} %d
 `, stable, beta)
@@ -120,7 +121,8 @@ func TestGuardNeedsNoAlarmForASilentHub(t *testing.T) {
 	silent = true
 	checkLines(t, "silent", check(), `"msg"="Could not read our APIServices"`+
 		` "reason"="getting APIService v1beta1.metrics.k8s.io: connection refused\ngetting APIService v1.metrics.k8s.io: connection refused`+
-		`\ngetting APIService v1alpha1.members.fleetscale.io: connection refused"`)
+		`\ngetting APIService v1alpha1.members.fleetscale.io: connection refused`+
+		`\ngetting APIService v1alpha1.history.fleetscale.io: connection refused"`)
 	checkOurs(t, metrics, 1, 1)
 	checkLines(t, "still silent", check())
 
@@ -158,8 +160,8 @@ func TestGuardOnlyReadsAndOncePerPeriod(t *testing.T) {
 				t.Errorf("the guard did %s", action.GetVerb())
 			}
 		}
-		if got, want := len(client.Actions()), 3*3; got != want {
-			t.Errorf("asked %d times, want three APIServices at 0 s, 30 s and 60 s", got)
+		if got, want := len(client.Actions()), 4*3; got != want {
+			t.Errorf("asked %d times, want four APIServices at 0 s, 30 s and 60 s", got)
 		}
 	})
 }
@@ -197,14 +199,14 @@ func TestGuardWatchesWhatIsServedOnly(t *testing.T) {
 	var lines []string
 	logger := funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})
 	NewGuard(GuardOptions{
-		Client: fake.NewClientset(ownAPI()), APIs: []string{"external.metrics.k8s.io"}, Service: ourService(),
+		Client: hubWith(), APIs: []string{"external.metrics.k8s.io"}, Service: ourService(),
 		Period: 30 * time.Second, Metrics: metrics,
 	}).check(logr.NewContext(t.Context(), logger))
 	checkLines(t, "first check", lines, `"apiservice"="v1beta1.external.metrics.k8s.io" "pointsTo"="nowhere: it does not exist"`+
 		` "want"="Service fleetscale-system/metrics-adapter" "advice"="to take it over, run `+
 		"`kubectl fleetscale takeover --apis=external.metrics.k8s.io`")
-	if got := testutil.CollectAndCount(metrics.ours); got != 2 {
-		t.Errorf("%d APIServices are counted, want 2", got)
+	if got := testutil.CollectAndCount(metrics.ours); got != 3 {
+		t.Errorf("%d APIServices are counted, want 3", got)
 	}
 }
 

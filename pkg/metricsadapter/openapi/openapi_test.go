@@ -12,6 +12,7 @@ import (
 	metricsv1 "k8s.io/metrics/pkg/apis/metrics/v1"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
+	historyv1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/history/v1alpha1"
 	membersv1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
 )
 
@@ -32,7 +33,9 @@ func TestEveryReferenceIsDefined(t *testing.T) {
 
 func TestEveryServedKindIsDefined(t *testing.T) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{metricsv1.AddToScheme, metricsv1beta1.AddToScheme, membersv1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		metricsv1.AddToScheme, metricsv1beta1.AddToScheme, membersv1alpha1.AddToScheme, historyv1alpha1.AddToScheme,
+	} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -51,8 +54,11 @@ func TestEveryServedKindIsDefined(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"Member", "MemberList"} {
-		name, err := scheme.ToOpenAPIDefinitionName(membersv1alpha1.SchemeGroupVersion.WithKind(kind))
+	for kind, version := range map[string]schema.GroupVersion{
+		"Member": membersv1alpha1.SchemeGroupVersion, "MemberList": membersv1alpha1.SchemeGroupVersion,
+		"FederatedHPAHistory": historyv1alpha1.SchemeGroupVersion,
+	} {
+		name, err := scheme.ToOpenAPIDefinitionName(version.WithKind(kind))
 		if err != nil {
 			t.Fatal(err)
 		}

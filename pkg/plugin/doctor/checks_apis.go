@@ -67,7 +67,8 @@ func (a apis) expects(v apiservice.Version, ours types.NamespacedName, said []st
 
 func (a apis) judge(v *verdict, p *Picture, version apiservice.Version, ours types.NamespacedName) {
 	api := a[version.APIService()]
-	fix := p.kubectl("apply", "--server-side", "-f", "deploy/base/hub/members.yaml")
+	own, _, _ := strings.Cut(version.Group, ".")
+	fix := p.kubectl("apply", "--server-side", "-f", "deploy/base/hub/"+own+".yaml")
 	f := Finding{Error, "", "APIService " + version.APIService(), "", fix}
 	if slices.Contains(apiservice.Groups(), version.Group) {
 		f.Fix = p.plugin("takeover", "--apis="+version.Group)

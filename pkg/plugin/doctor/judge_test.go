@@ -271,9 +271,10 @@ func TestFindings(t *testing.T) {
 			p.Deployments.Value[0].Spec.Replicas, p.Deployments.Value[0].Status.AvailableReplicas = new(int32(0)), 0
 		},
 
-		"an APIService is missing":      func(p *Picture) { without(p, "v1beta1.metrics.k8s.io") },
-		"our own APIService is missing": func(p *Picture) { without(p, "v1alpha1.members.fleetscale.io") },
-		"a group is split":              func(p *Picture) { elsewhere(p, "v1beta1.metrics.k8s.io") },
+		"an APIService is missing":       func(p *Picture) { without(p, "v1beta1.metrics.k8s.io") },
+		"our own APIService is missing":  func(p *Picture) { without(p, "v1alpha1.members.fleetscale.io") },
+		"that of the history is missing": func(p *Picture) { without(p, "v1alpha1.history.fleetscale.io") },
+		"a group is split":               func(p *Picture) { elsewhere(p, "v1beta1.metrics.k8s.io") },
 		"custom metrics are left to another": func(p *Picture) {
 			elsewhere(p, "v1beta1.custom.metrics.k8s.io", "v1beta2.custom.metrics.k8s.io")
 		},

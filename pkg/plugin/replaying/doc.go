@@ -3,7 +3,7 @@
 // Package replaying is the commands record and replay: the record of decisions as a file, and what its decisions would have been by
 // another spec.
 //
-//	fetch.go   the record, from a controller-manager
+//	fetch.go   the record, from the hub or from an observer
 //	load.go    the records of one object, from a file
 //	replay.go  the command
 //	report.go  its result for programs, text.go for people, plot.go the curves of it in a terminal

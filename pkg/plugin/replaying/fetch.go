@@ -4,63 +4,58 @@ package replaying
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"time"
 
-	"github.com/fleetscale/fleetscale/pkg/fleet"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/history/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordstore"
 )
 
-// fetchTimeout bounds a request for a record, which may be large.
+// fetchTimeout bounds a request for a record, with the times that it is asked for again while others read theirs.
 const fetchTimeout = 5 * time.Minute
-
-// mostRefusal is how much is shown of what is answered in place of a record, in bytes.
-const mostRefusal = 300
 
 // RecordOptions are those of `record`.
 type RecordOptions struct {
-	// Words name an object: TYPE/NAME. None: all objects of all namespaces.
+	// Words name objects of a namespace: TYPE/NAME.
 	Words []string
-	// From is where a controller-manager serves its record.
-	From string
+	// Observer is where a controller-manager that observes serves its record; empty: the hub is asked.
+	Observer string
 	// Since is how far back the record goes; 0: as far as there is one.
 	Since time.Duration
 	// File is where it is written to; -: Out.
 	File string
 }
 
-// Record writes a record of decisions to a file.
+// Record writes the record of decisions on objects to a file, one after the other.
 func Record(ctx context.Context, caller *plugin.Caller, o RecordOptions) error {
-	var object recording.Object
-	if len(o.Words) > 0 {
-		var err error
-		if object, err = named(caller, o.Words); err != nil {
-			return err
-		}
-	}
-	body, err := fetch(ctx, o.From, object, o.Since)
+	objects, err := allNamed(caller, o.Words)
 	if err != nil {
 		return err
 	}
-	defer body.Close()
 	if o.File == "-" {
-		_, err := io.Copy(caller.Out, body)
-		return whole(err)
+		_, err := o.copy(ctx, caller, caller.Out, objects)
+		return err
 	}
 	file, err := os.CreateTemp(dirOf(o.File), ".record-*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file.Name()) // nothing is left of half a record
-	n, err := io.Copy(file, body)
-	if err = whole(err); err == nil {
+	n, err := o.copy(ctx, caller, file, objects)
+	if err == nil {
 		err = file.Close()
 	}
 	if err != nil {
@@ -73,11 +68,30 @@ func Record(ctx context.Context, caller *plugin.Caller, o RecordOptions) error {
 	return err
 }
 
-func whole(err error) error {
-	if err != nil {
-		return fmt.Errorf("the record did not come whole: %w", err)
+// copy writes the records of objects.
+func (o *RecordOptions) copy(ctx context.Context, caller *plugin.Caller, to io.Writer, objects []recording.Object) (total int64, err error) {
+	for _, object := range objects {
+		n, err := o.copyOne(ctx, caller, to, object)
+		if total += n; err != nil {
+			return total, err
+		}
 	}
-	return nil
+	return total, nil
+}
+
+func (o *RecordOptions) copyOne(ctx context.Context, caller *plugin.Caller, to io.Writer, object recording.Object) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	body, err := fetch(ctx, caller, o.Observer, object, o.Since)
+	if err != nil {
+		return 0, err
+	}
+	defer body.Close()
+	n, err := io.Copy(to, body)
+	if err != nil {
+		return n, fmt.Errorf("the record did not come whole: %w", err)
+	}
+	return n, nil
 }
 
 func dirOf(file string) string {
@@ -87,29 +101,63 @@ func dirOf(file string) string {
 	return "."
 }
 
-// fetch asks a controller-manager for the record of an object; an empty one stands for all.
-func fetch(ctx context.Context, from string, object recording.Object, since time.Duration) (io.ReadCloser, error) {
-	at, valid := plugin.ForwardedAt(from)
-	if !valid {
-		return nil, fmt.Errorf("--from: must be the address of a controller-manager with --record-bind-address, such as "+
-			"http://127.0.0.1:8083 with kubectl port-forward; got %q", from)
-	}
-	query := url.Values{}
-	if object.Name != "" {
-		query.Set("namespace", object.Namespace)
-		query.Set("name", object.Name)
-	}
+// fetch asks for the record of an object: the hub, by the rights of the caller, or an observer, who is sent no credentials.
+func fetch(ctx context.Context, caller *plugin.Caller, observer string, object recording.Object, since time.Duration) (
+	io.ReadCloser, error) {
+	var from time.Time
 	if since > 0 {
-		query.Set("since", time.Now().Add(-since).UTC().Format(time.RFC3339))
+		from = time.Now().Add(-since)
 	}
-	answer, err := at.Get(ctx, fetchTimeout, query, recordstore.Path)
+	if observer == "" {
+		return fromHub(ctx, caller, object, from)
+	}
+	_, valid := plugin.ForwardedAt(observer)
+	at, err := url.Parse(observer)
+	if err != nil || !valid {
+		return nil, fmt.Errorf("--observer: must be an address such as http://127.0.0.1:8082, got %q", observer)
+	}
+	body, err := recordstore.Ask(ctx, at, nil, object, from)
 	if err != nil {
-		return nil, fmt.Errorf("asking for the record: %w", err)
+		return nil, fmt.Errorf("%w; is `kubectl port-forward` of the controller-manager running?", err)
 	}
-	if answer.StatusCode != http.StatusOK {
-		defer answer.Body.Close()
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, mostRefusal))
-		return nil, fmt.Errorf("asking for the record: %s: %s", answer.Status, fleet.PrintableLine(string(text), mostRefusal))
+	return body, nil
+}
+
+func fromHub(ctx context.Context, caller *plugin.Caller, object recording.Object, since time.Time) (io.ReadCloser, error) {
+	config, err := caller.Hub()
+	if err != nil {
+		return nil, err
 	}
-	return answer.Body, nil
+	config.APIPath, config.GroupVersion = "/apis", &v1alpha1.SchemeGroupVersion
+	known := runtime.NewScheme()
+	metav1.AddToGroupVersion(known, metav1.Unversioned) // a refusal
+	config.NegotiatedSerializer = serializer.NewCodecFactory(known).WithoutConversion()
+	hub, err := rest.RESTClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("preparing to reach the hub: %w", err)
+	}
+	request := hub.Get().Namespace(object.Namespace).Resource(v1alpha1.FederatedHPAs).Name(object.Name).SubResource(v1alpha1.Decisions)
+	if !since.IsZero() {
+		request = request.Param(v1alpha1.SinceParameter, since.UTC().Format(time.RFC3339))
+	}
+	body, err := request.Stream(ctx)
+	if err != nil {
+		return nil, explained(err)
+	}
+	return body, nil
+}
+
+// explained says what to do about what the hub refused.
+func explained(err error) error {
+	const which = v1alpha1.GroupName
+	switch {
+	case apierrors.IsNotFound(err):
+		return errors.New("the hub does not serve " + which + ": is this the hub (--context)? If so, apply the manifests of deploy/ there")
+	case apierrors.IsServiceUnavailable(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return fmt.Errorf("nobody serves "+which+" at present: is the metrics adapter running? `kubectl describe apiservice v1alpha1."+which+
+			"` says more: %w", err)
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("%w; the ClusterRole fleetscale-history-reader has the right to get "+which, err)
+	}
+	return fmt.Errorf("asking for the record: %w", err)
 }

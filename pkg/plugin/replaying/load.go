@@ -19,15 +19,40 @@ import (
 // mostNamed is how many objects an error names.
 const mostNamed = 10
 
-// named is the object that the words of a command line mean: fhpa/NAME or fhpa NAME.
-func named(caller *plugin.Caller, words []string) (recording.Object, error) {
+// kinds are the words for the kind whose decisions are recorded.
+var kinds = []string{"fhpa", "federatedhpa", "federatedhpas"}
+
+// cut returns the name of words that mean an object, fhpa/NAME or fhpa NAME; false: they mean none. A file of such a name is
+// ./fhpa/NAME.
+func cut(words []string) (name string, isObject bool) {
 	kind, name, found := strings.Cut(strings.Join(words, "/"), "/")
 	kind, _, _ = strings.Cut(strings.ToLower(kind), ".")
-	if !found || name == "" || strings.Contains(name, "/") || !slices.Contains([]string{"fhpa", "federatedhpa", "federatedhpas"}, kind) {
+	return name, found && slices.Contains(kinds, kind)
+}
+
+// named is the object that the words of a command line mean.
+func named(caller *plugin.Caller, words []string) (recording.Object, error) {
+	name, isObject := cut(words)
+	if !isObject || name == "" || strings.Contains(name, "/") {
 		return recording.Object{}, fmt.Errorf("%q names no FederatedHPA: write fhpa/NAME", strings.Join(words, " "))
 	}
 	namespace, err := caller.Namespace()
 	return recording.Object{Namespace: namespace, Name: name}, err
+}
+
+// allNamed are the objects that words mean: fhpa/NAME each, or fhpa NAME.
+func allNamed(caller *plugin.Caller, words []string) (all []recording.Object, err error) {
+	if len(words) == 2 && !strings.Contains(words[0], "/") {
+		words = []string{words[0] + "/" + words[1]}
+	}
+	for _, word := range words {
+		object, err := named(caller, []string{word})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, object)
+	}
+	return all, nil
 }
 
 // loaded are the records of one object.

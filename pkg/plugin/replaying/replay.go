@@ -21,9 +21,9 @@ import (
 
 // Options are those of `replay`.
 type Options struct {
-	// Words are a file, - for In, or TYPE/NAME with From.
-	Words []string
-	From  string
+	// Words are TYPE/NAME, whose record the hub is asked for, or Observer; a file; or - for In.
+	Words    []string
+	Observer string
 	// Object is NAMESPACE/NAME of one in the file.
 	Object string
 	Since  time.Duration
@@ -85,12 +85,14 @@ func (o *Options) load(ctx context.Context, caller *plugin.Caller) (*loaded, err
 	if o.Since > 0 {
 		since = time.Now().Add(-o.Since)
 	}
-	if o.From != "" {
+	if _, isObject := cut(o.Words); isObject || o.Observer != "" {
 		object, err := named(caller, o.Words)
 		if err != nil {
 			return nil, err
 		}
-		body, err := fetch(ctx, o.From, object, o.Since)
+		ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+		defer cancel()
+		body, err := fetch(ctx, caller, o.Observer, object, o.Since)
 		if err != nil {
 			return nil, err
 		}
@@ -104,16 +106,13 @@ func (o *Options) load(ctx context.Context, caller *plugin.Caller) (*loaded, err
 		}
 	}
 	if len(o.Words) != 1 {
-		return nil, errors.New("name one file, or - for the standard input")
+		return nil, errors.New("name a FederatedHPA as fhpa/NAME, or one file, or - for the standard input")
 	}
 	if o.Words[0] == "-" {
 		return load(caller.In, object, since)
 	}
 	file, err := os.Open(o.Words[0])
 	if err != nil {
-		if os.IsNotExist(err) && strings.HasPrefix(o.Words[0], "fhpa/") {
-			return nil, errors.New("there is no such file; to read the record of a FederatedHPA from a controller-manager give --from")
-		}
 		return nil, err
 	}
 	defer file.Close()

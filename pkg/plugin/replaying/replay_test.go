@@ -5,6 +5,8 @@ package replaying
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/pem"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -16,8 +18,13 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
@@ -179,13 +186,13 @@ func TestOneOfSeveral(t *testing.T) {
 		"no decision of FederatedHPA shop/web is recorded; there are records of shop/basket, shop/cart": {
 			Object: "shop/web",
 		},
-		`--fhpa: write NAMESPACE/NAME, got "cart"`:                               {Object: "cart"},
-		"name one file, or - for the standard input":                             {Words: []string{"a", "b"}},
+		`--fhpa: write NAMESPACE/NAME, got "cart"`: {Object: "cart"},
+		"name a FederatedHPA as fhpa/NAME, or one file, or - for the standard input": {
+			Words: []string{"a", "b"},
+		},
 		`--output: there is no format "yaml"; give one of text, json, html, svg`: {Format: "yaml"},
 		"--sweep: write FROM:TO:STEP, such as 40:80:5, got \"4\"":                {Sweep: SweepOptions{Targets: "4"}},
-		"there is no such file; to read the record of a FederatedHPA from a controller-manager give --from": {
-			Words: []string{"fhpa/cart"},
-		},
+		"no kubeconfig found: give --kubeconfig FILE, or set KUBECONFIG":         {Words: []string{"fhpa/cart"}},
 		"FederatedHPA shop/cart: --set spec=1: only fields of the spec can be set: begin with spec": {
 			Object: "shop/cart", Set: []string{"spec=1"},
 		},
@@ -199,45 +206,137 @@ func TestOneOfSeveral(t *testing.T) {
 	}
 }
 
-func TestRecord(t *testing.T) {
-	record := recordingtest.Hour(recordingtest.Start, "cart")
-	asked := ""
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = r.URL.Path + "?" + r.URL.Query().Get("namespace") + "/" + r.URL.Query().Get("name")
-		if r.URL.Query().Get("name") == "none" {
-			http.Error(w, "somebody else reads the record", http.StatusTooManyRequests)
-			return
-		}
-		_, _ = w.Write(record)
-		if r.URL.Query().Get("name") == "cut" {
-			panic(http.ErrAbortHandler)
-		}
-	}))
-	defer server.Close()
-	t.Setenv("KUBECONFIG", os.DevNull)
-	file := filepath.Join(t.TempDir(), "cart.fsr")
-	c, _ := caller(nil)
-	if err := Record(t.Context(), c, RecordOptions{Words: []string{"fhpa/cart"}, From: server.URL, File: file}); err != nil {
+// hubAt has the caller's kubeconfig lead to a hub.
+func hubAt(t *testing.T, hub http.HandlerFunc) {
+	t.Helper()
+	server := httptest.NewTLSServer(hub) // no token is sent without
+	t.Cleanup(server.Close)
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	config := clientcmdapi.NewConfig()
+	config.Clusters["hub"] = &clientcmdapi.Cluster{Server: server.URL, CertificateAuthorityData: authority}
+	config.AuthInfos["me"] = &clientcmdapi.AuthInfo{Token: "mine"}
+	config.Contexts["hub"] = &clientcmdapi.Context{Cluster: "hub", AuthInfo: "me", Namespace: "shop"}
+	config.CurrentContext = "hub"
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, file); err != nil {
 		t.Fatal(err)
 	}
-	if written, err := os.ReadFile(file); err != nil || !bytes.Equal(written, record) || asked != recordstore.Path+"?default/cart" {
-		t.Errorf("%v, %d bytes, asked %s", err, len(written), asked)
+	t.Setenv("KUBECONFIG", file)
+}
+
+const ofCart = "/apis/history.fleetscale.io/v1alpha1/namespaces/shop/federatedhpas/cart/decisions"
+
+// The hub is asked for one object's record, by the caller's rights.
+func TestFromTheHub(t *testing.T) {
+	record := recordingtest.Hour(recordingtest.Start, "cart")
+	var asked *http.Request
+	hubAt(t, func(w http.ResponseWriter, r *http.Request) {
+		asked = r
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(record)
+	})
+	c, out := caller(nil)
+	began := time.Now()
+	if err := Replay(t.Context(), c, Options{Words: []string{"fhpa/cart"}, Format: "text", CutOff: 95, Since: time.Hour}); err != nil ||
+		!strings.Contains(out.String(), "241 decisions") || asked.URL.Path != ofCart || asked.Header.Get("Authorization") != "Bearer mine" {
+		t.Errorf("%v, asked %s", err, asked.URL)
+	}
+	since, err := time.Parse(time.RFC3339, asked.URL.Query().Get("since"))
+	if err != nil || since.Before(began.Add(-time.Hour-time.Second)) || since.After(time.Now().Add(-time.Hour)) {
+		t.Errorf("asked %s", asked.URL)
+	}
+	file := filepath.Join(t.TempDir(), "cart.fsr")
+	if err := Record(t.Context(), c, RecordOptions{Words: []string{"federatedhpa", "cart"}, File: file}); err != nil {
+		t.Fatal(err)
+	}
+	two := filepath.Join(t.TempDir(), "two.fsr")
+	names := []string{"federatedhpa.autoscaling.karmada.io/cart", "fhpa/web"} // as kubectl get -o name has them
+	if err := Record(t.Context(), c, RecordOptions{Words: names, File: two}); err != nil {
+		t.Fatal(err)
+	}
+	if written, err := os.ReadFile(two); err != nil || !bytes.Equal(written, append(bytes.Clone(record), record...)) ||
+		!strings.Contains(asked.URL.Path, "/federatedhpas/web/") {
+		t.Errorf("%v, %d bytes, asked %s", err, len(written), asked.URL)
+	}
+	if written, err := os.ReadFile(file); err != nil || !bytes.Equal(written, record) || asked.URL.RawQuery != "" {
+		t.Errorf("%v, %d bytes, asked %s", err, len(written), asked.URL)
 	}
 	if out, err := run(t, nil, Options{Words: []string{file}}); err != nil || !strings.Contains(out, "241 decisions") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	other := filepath.Join(t.TempDir(), "other.fsr")
-	for name, want := range map[string]string{
-		"none": "asking for the record: 429 Too Many Requests: somebody else reads the record",
-		"cut":  "the record did not come whole: unexpected EOF",
-	} {
-		err := Record(t.Context(), c, RecordOptions{Words: []string{"fhpa/" + name}, From: server.URL, File: other})
-		if _, missing := os.Stat(other); err == nil || err.Error() != want || !os.IsNotExist(missing) {
-			t.Errorf("%v, want %s", err, want)
-		}
+}
+
+func TestHubsThatRefuse(t *testing.T) {
+	status := func(w http.ResponseWriter, err *apierrors.StatusError) {
+		w.Header().Set("Content-Type", "application/json")
+		err.ErrStatus.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		w.WriteHeader(int(err.ErrStatus.Code))
+		_ = json.NewEncoder(w).Encode(err.ErrStatus)
 	}
-	if err := Record(t.Context(), c, RecordOptions{From: "127.0.0.1:8083", File: other}); err == nil ||
-		!strings.HasPrefix(err.Error(), "--from: must be the address") {
-		t.Error(err)
+	history := schema.GroupResource{Group: "history.fleetscale.io", Resource: "federatedhpas"}
+	for name, tc := range map[string]struct {
+		answer http.HandlerFunc
+		want   string
+	}{
+		"no such API": {http.NotFound, "the hub does not serve history.fleetscale.io: is this the hub (--context)? If so, apply"},
+		"no adapter": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "service unavailable", http.StatusServiceUnavailable)
+		},
+			"nobody serves history.fleetscale.io at present: is the metrics adapter running?"},
+		"nobody has it": {func(w http.ResponseWriter, _ *http.Request) {
+			status(w, apierrors.NewServiceUnavailable("no controller-manager"))
+		},
+			"asking for the record: no controller-manager"},
+		"no right": {func(w http.ResponseWriter, _ *http.Request) {
+			status(w, apierrors.NewForbidden(history, "cart", errors.New("no")))
+		},
+			`federatedhpas.history.fleetscale.io "cart" is forbidden: no; the ClusterRole fleetscale-history-reader has`},
+		"half a record": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(recording.Magic))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}, "the record did not come whole: unexpected EOF"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hubAt(t, tc.answer)
+			file := filepath.Join(t.TempDir(), "cart.fsr")
+			c, _ := caller(nil)
+			err := Record(t.Context(), c, RecordOptions{Words: []string{"fhpa/cart"}, File: file})
+			left, globbed := filepath.Glob(filepath.Join(filepath.Dir(file), "*"))
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || len(left) > 0 || globbed != nil {
+				t.Errorf("got %v\nwant %s\nleft %v", err, tc.want, left)
+			}
+		})
+	}
+}
+
+// An observer is asked by its own path, and is sent no credentials.
+func TestFromAnObserver(t *testing.T) {
+	record := recordingtest.Hour(recordingtest.Start, "cart")
+	var asked *http.Request
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(record)
+	}))
+	defer server.Close()
+	hubAt(t, func(http.ResponseWriter, *http.Request) { t.Error("the hub is asked") })
+	c, out := caller(nil)
+	o := Options{Words: []string{"fhpa/cart"}, Observer: server.URL, Format: "text", CutOff: 95}
+	if err := Replay(t.Context(), c, o); err != nil || !strings.Contains(out.String(), "241 decisions") ||
+		asked.URL.String() != recordstore.Path+"?name=cart&namespace=shop" || asked.Header.Get("Authorization") != "" {
+		t.Errorf("%v, asked %s\n%s", err, asked.URL, out)
+	}
+	for want, o := range map[string]Options{
+		`--observer: must be an address such as http://127.0.0.1:8082, got "127.0.0.1:8082"`: {
+			Words: []string{"fhpa/cart"}, Observer: "127.0.0.1:8082",
+		},
+		`"cart.fsr" names no FederatedHPA: write fhpa/NAME`: {Words: []string{"cart.fsr"}, Observer: server.URL},
+		`"fhpa/" names no FederatedHPA: write fhpa/NAME`:    {Words: []string{"fhpa/"}},
+	} {
+		o.Format = "text"
+		if err := Replay(t.Context(), c, o); err == nil || err.Error() != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
 	}
 }

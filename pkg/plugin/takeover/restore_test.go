@@ -181,5 +181,5 @@ func TestDryRunsAsk(t *testing.T) {
 		fleettest.Same(t, "dry run of "+action.GetVerb(), o.DryRun, asked)
 		verbs = append(verbs, action.GetVerb())
 	}
-	fleettest.Same(t, "writes", []string{"update", "create", "create", "update", "delete"}, verbs)
+	fleettest.Same(t, "writes", []string{"update", "create", "create", "create", "update", "delete"}, verbs)
 }

@@ -124,8 +124,8 @@ func failOnce(client *fake.Clientset, verb string, err error) {
 	})
 }
 
-// membersAPI leads to us and to nobody else.
-const membersAPI = "v1alpha1.members.fleetscale.io"
+// These lead to us and to nobody else.
+const membersAPI, historyAPI = "v1alpha1.members.fleetscale.io", "v1alpha1.history.fleetscale.io"
 
 func writes(client *fake.Clientset) []string {
 	var verbs []string
@@ -145,7 +145,9 @@ func TestTakeoverSavesWhatStoodThere(t *testing.T) {
 	client := fake.NewClientset(metricsServers())
 	steps := takeOverAll(t, client, ourOptions())
 
-	wantSteps := []Step{{beta, "taken over from Service kube-system/metrics-server"}, {stable, "created"}, {membersAPI, "created"}}
+	wantSteps := []Step{
+		{beta, "taken over from Service kube-system/metrics-server"}, {stable, "created"}, {membersAPI, "created"}, {historyAPI, "created"},
+	}
 	fleettest.Same(t, "steps", wantSteps, steps)
 	want := ours("v1beta1", metricsServerBefore())
 	want.UID = "5e7" // updated in place: whoever watches it sees no gap
@@ -160,7 +162,7 @@ func TestTakeoverTwiceWritesOnce(t *testing.T) {
 	steps := takeOverAll(t, client, ourOptions())
 
 	const left = "left as it is: it is ours already"
-	want := []Step{{beta, left}, {stable, left}, {membersAPI, left}}
+	want := []Step{{beta, left}, {stable, left}, {membersAPI, left}, {historyAPI, left}}
 	fleettest.Same(t, "steps", want, steps)
 	if got := writes(client); len(got) > 0 {
 		t.Errorf("the second takeover wrote: %v", got)
@@ -273,7 +275,7 @@ func TestTakeoverDoesNotStopAtTheFirstFailure(t *testing.T) {
 		return true, nil, context.DeadlineExceeded
 	})
 	steps, err := Takeover(t.Context(), client, ourOptions())
-	fleettest.Same(t, "steps", []Step{{stable, "created"}, {membersAPI, "created"}}, steps)
+	fleettest.Same(t, "steps", []Step{{stable, "created"}, {membersAPI, "created"}, {historyAPI, "created"}}, steps)
 	if want := "taking over APIService v1beta1.metrics.k8s.io: context deadline exceeded"; err == nil || err.Error() != want {
 		t.Errorf("error = %v, want %s", err, want)
 	}
@@ -314,7 +316,8 @@ func TestTakeoverOfCustomMetricsPrefersTheNewerVersion(t *testing.T) {
 	steps := takeOverAll(t, client, o)
 
 	newer, older := "v1beta2.custom.metrics.k8s.io", "v1beta1.custom.metrics.k8s.io"
-	fleettest.Same(t, "steps", []Step{{newer, "created"}, {older, "created"}, {membersAPI, "created"}}, steps)
+	want := []Step{{newer, "created"}, {older, "created"}, {membersAPI, "created"}, {historyAPI, "created"}}
+	fleettest.Same(t, "steps", want, steps)
 	if n, o := get(t, client, newer).Spec.VersionPriority, get(t, client, older).Spec.VersionPriority; n <= o {
 		t.Errorf("v1beta2 has priority %d, v1beta1 %d", n, o)
 	}

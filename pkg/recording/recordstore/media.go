@@ -32,6 +32,8 @@ type segment struct {
 	bytes []byte
 }
 
+func begunOfSegment(s segment) time.Time { return s.begun }
+
 func (m *memory) begin(now time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -56,17 +58,17 @@ func (m *memory) prune(most int64, before time.Time) (left int64, err error) {
 	if n := len(m.all); n > 0 {
 		m.all[n-1].bytes = bytes.Clone(m.all[n-1].bytes) // it ends here, and has room for more
 	}
-	for len(m.all) > 0 && (left > most || ended(m.all, before, func(s segment) time.Time { return s.begun })) {
+	for len(m.all) > 0 && (left > most || ended(m.all, before, begunOfSegment)) {
 		left -= int64(len(m.all[0].bytes))
 		m.all = slices.Clone(m.all[1:])
 	}
 	return left, nil
 }
 
-func (m *memory) readers() (all []opener, err error) {
+func (m *memory) readers(since time.Time) (all []opener, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, s := range m.all {
+	for _, s := range from(m.all, since, begunOfSegment) {
 		all = append(all, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(s.bytes)), nil })
 	}
 	return all, nil
@@ -75,6 +77,14 @@ func (m *memory) readers() (all []opener, err error) {
 // ended reports whether the first segment holds nothing that is not older: the next one begins where it ends.
 func ended[T any](all []T, before time.Time, begun func(T) time.Time) bool {
 	return len(all) > 1 && begun(all[1]).Before(before)
+}
+
+// from leaves out the segments that have ended by then.
+func from[T any](all []T, since time.Time, begun func(T) time.Time) []T {
+	for ended(all, since, begun) {
+		all = all[1:]
+	}
+	return all
 }
 
 // The names of files; between them is when the segment began, in nanoseconds.
@@ -91,6 +101,8 @@ type file struct {
 	begun time.Time
 	size  int64
 }
+
+func begunOfFile(f file) time.Time { return f.begun }
 
 func (f *files) begin(now time.Time) error {
 	f.close()
@@ -124,7 +136,7 @@ func (f *files) prune(most int64, before time.Time) (left int64, err error) {
 	for i := range all {
 		left += all[i].size
 	}
-	for len(all) > 0 && (left > most || ended(all, before, func(f file) time.Time { return f.begun })) {
+	for len(all) > 0 && (left > most || ended(all, before, begunOfFile)) {
 		if err := os.Remove(all[0].path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return left, err
 		}
@@ -159,9 +171,9 @@ func (f *files) list() (all []file, err error) {
 	return all, nil
 }
 
-func (f *files) readers() (openers []opener, err error) {
+func (f *files) readers(since time.Time) (openers []opener, err error) {
 	all, err := f.list()
-	for _, one := range all {
+	for _, one := range from(all, since, begunOfFile) {
 		openers = append(openers, func() (io.ReadCloser, error) { return os.Open(one.path) })
 	}
 	return openers, err

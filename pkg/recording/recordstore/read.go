@@ -16,7 +16,7 @@ import (
 // Copy writes the records of the wanted objects to w, as one stream, from that time on. A segment whose end is torn off is copied
 // up to there.
 func (s *Store) Copy(ctx context.Context, w io.Writer, wanted func(recording.Object) bool, since time.Time) error {
-	openers, err := s.kept.readers()
+	openers, err := s.kept.readers(since)
 	if err != nil {
 		return err
 	}

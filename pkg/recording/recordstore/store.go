@@ -55,8 +55,8 @@ type media interface {
 	append(b []byte) error
 	// prune drops the oldest segments that are too many bytes, or all of whose records are older; it returns the bytes that are left.
 	prune(most int64, before time.Time) (int64, error)
-	// readers are of the segments as they are, the oldest first.
-	readers() ([]opener, error)
+	// readers are of the segments as they are, the oldest first, without those all of whose records are older.
+	readers(since time.Time) ([]opener, error)
 }
 
 // New returns a store. Nothing is written before its first record.

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -132,7 +130,7 @@ func TestTheOldestGoes(t *testing.T) {
 			}
 		}
 		size := int64(0)
-		openers, err := s.kept.readers()
+		openers, err := s.kept.readers(time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,6 +154,25 @@ func TestTheOldestGoes(t *testing.T) {
 		got := times(t, s, fmt.Sprint("cart-", (n-1)%40))
 		if last := start.Add(time.Duration(n-1) * time.Hour); len(got) == 0 || !got[len(got)-1].Equal(last) {
 			t.Errorf("the last record is missing: %v", got)
+		}
+	})
+}
+
+// Who wants the latest does not have all that is older read.
+func TestOlderSegmentsAreNotRead(t *testing.T) {
+	each(t, func(t *testing.T, dir string) {
+		s := newStore(dir, 1<<20)
+		defer running(t, s)()
+		start := time.Now()
+		for range 6 { // each begins a segment, which holds 10 hours
+			s.Record(record("cart", time.Now()))
+			synctest.Wait()
+			time.Sleep(12 * time.Hour)
+		}
+		for after, want := range map[time.Duration]int{-time.Hour: 6, 0: 6, time.Hour: 6, 13 * time.Hour: 5, 61 * time.Hour: 1, 99 * time.Hour: 1} {
+			if openers, err := s.kept.readers(start.Add(after)); err != nil || len(openers) != want {
+				t.Errorf("since %v: %d are read, want %d: %v", after, len(openers), want, err)
+			}
 		}
 	})
 }
@@ -248,31 +265,6 @@ func TestNobodyWaits(t *testing.T) {
 	if got := testutil.ToFloat64(s.Metrics.dropped.WithLabelValues(reasonBusy)); got != 5 {
 		t.Errorf("%v were left out", got)
 	}
-}
-
-func TestHandler(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newStore("", 1<<20)
-		defer running(t, s)()
-		for i := range 4 {
-			s.Record(record([]string{"cart", "web"}[i%2], time.Unix(int64(i), 0)))
-		}
-		synctest.Wait()
-		ask := func(query string) *httptest.ResponseRecorder {
-			w := httptest.NewRecorder()
-			s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, Path+query, nil))
-			return w
-		}
-		for query, want := range map[string]int{"": 4, "?namespace=shop&name=web": 2, "?namespace=other": 0,
-			"?since=1970-01-01T00:00:02Z": 2} {
-			if w := ask(query); w.Code != http.StatusOK || len(decoded(t, w.Body.Bytes())) != want {
-				t.Errorf("%q: %d, %d records, want %d", query, w.Code, len(decoded(t, w.Body.Bytes())), want)
-			}
-		}
-		if w := ask("?since=x"); w.Code != http.StatusBadRequest {
-			t.Errorf("no time: %d", w.Code)
-		}
-	})
 }
 
 // What cannot be read is not taken for a whole record.

@@ -92,7 +92,8 @@ func (s *Stage) AdapterFor(ctx context.Context, hub *sim.Member, args ...string)
 	if err != nil {
 		return nil, err
 	}
-	for _, group := range []string{"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io", "members.fleetscale.io"} {
+	for _, group := range []string{"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io", "members.fleetscale.io",
+		"history.fleetscale.io"} {
 		hub.Delegate(group, passingOn(to, p.Client))
 	}
 	return p, nil
