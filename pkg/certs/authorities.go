@@ -20,14 +20,13 @@ func Authorities(ctx context.Context, core kubernetes.Interface, secret types.Na
 	if err != nil {
 		return nil, fmt.Errorf("getting Secret %s: %w", secret, err)
 	}
-	return authoritiesOf(found)
+	return authoritiesOf(found, secret)
 }
 
-func authoritiesOf(secret *corev1.Secret) ([]byte, error) {
-	name := secret.Namespace + "/" + secret.Name
+func authoritiesOf(secret *corev1.Secret, name types.NamespacedName) ([]byte, error) {
 	bundle := secret.Data[keyBundle]
 	if len(bundle) == 0 {
-		return nil, errors.New("Secret " + name + " holds no authority yet: no replica has signed a certificate")
+		return nil, errors.New("Secret " + name.String() + " holds no authority yet: no replica has signed a certificate")
 	}
 	if _, err := cert.ParseCertsPEM(bundle); err != nil {
 		return nil, fmt.Errorf("reading %s of Secret %s: %w", keyBundle, name, err)

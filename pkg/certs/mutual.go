@@ -49,7 +49,7 @@ func Client(ctx context.Context, core kubernetes.Interface, secret types.Namespa
 	if err != nil {
 		return nil, fmt.Errorf("getting Secret %s: %w", secret, err)
 	}
-	bundle, err := authoritiesOf(found)
+	bundle, err := authoritiesOf(found, secret)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 var (
 	fenced = regexp.MustCompile("(?s)```sh\n(.*?)```")
 	callOf = regexp.MustCompile(`(?m)(?:^|[;&|]\s*)\s*kubectl fleetscale ([^\n;&|#>]*)`)
-	aWord  = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s"'])+`)
+	aWord  = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|\$\([^)]*\)|[^\s"'])+`)
 )
 
 // Commands that pages have people run are there, and have these flags.
