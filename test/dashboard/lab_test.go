@@ -149,7 +149,7 @@ func TestFrozenMember(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := serve(t, config)
+	at := serve(t, config, "")
 	b.do(chromedp.Navigate(at))
 	b.await("both members are ready", `document.querySelectorAll(".tile.good").length === 2`)
 	b.do(chromedp.Navigate(at + "#/autoscaler/fhpa/shop/cart"))
