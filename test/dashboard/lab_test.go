@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/lab"
+)
+
+var screenshots = flag.String("screenshots", "", "write the pictures of the page into this folder, which is docs/ for those of the documentation")
+
+const (
+	east, west = "east", "west"
+	// soon is within what time a member that does not answer shows: a probe, its deadline, and a list of members.
+	soon = 10 * time.Second
+)
+
+// env is a fleet of two members, whose programs run.
+type env struct {
+	*fixture.Fleet
+	members map[string]*lab.Cluster
+}
+
+var shared = fixture.Shared[*env]{Name: "dashboard", Start: setUp}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	shared.End(code != 0, os.Stderr)
+}
+
+func setUp(ctx context.Context, dir string) (*env, error) {
+	programs := map[string]string{}
+	for _, name := range []string{"metrics-adapter", "controller-manager"} {
+		program, err := fixture.Build(ctx, name, dir, os.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		programs[name] = program
+	}
+	l, err := lab.Up(ctx, lab.Options{
+		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr, MetricResolution: 10 * time.Second,
+		Members: []lab.Member{{Name: east, Nodes: 1, WithoutTestAdapter: true}, {Name: west, Nodes: 1, WithoutTestAdapter: true}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	e := &env{members: map[string]*lab.Cluster{}}
+	if err := e.raise(ctx, l, programs); err != nil {
+		return nil, errors.Join(err, l.Down())
+	}
+	return e, nil
+}
+
+const workload = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: cart}
+spec: {replicas: 3, selector: {matchLabels: {app: cart}}, template: {metadata: {labels: {app: cart}}, spec: {containers: [{name: cart,
+  image: cart, resources: {requests: {cpu: 100m}}}]}}}
+`
+
+const autoscaler = `
+apiVersion: autoscaling.karmada.io/v1alpha1
+kind: FederatedHPA
+metadata: {name: cart}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: cart}, minReplicas: 2, maxReplicas: 12, replicaDistribution: {},
+  behavior: {scaleDown: {stabilizationWindowSeconds: 0}},
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]}
+---
+apiVersion: autoscaling.karmada.io/v1alpha1
+kind: CronFederatedHPA
+metadata: {name: morning}
+spec: {scaleTargetRef: {apiVersion: autoscaling.karmada.io/v1alpha1, kind: FederatedHPA, name: cart},
+  rules: [{name: peak, schedule: "30 8 * * 1-5", timeZone: Europe/Berlin, targetMinReplicas: 6, targetMaxReplicas: 40}]}
+`
+
+func (e *env) raise(ctx context.Context, l *lab.Lab, programs map[string]string) (err error) {
+	if e.Fleet, err = fixture.New(l, programs["metrics-adapter"]); err != nil {
+		return err
+	}
+	if err := errors.Join(e.InstallHub(ctx, e.Hub()), e.InstallKinds(ctx, e.Hub()), e.InstallControllers(ctx, e.Hub())); err != nil {
+		return err
+	}
+	for _, name := range []string{east, west} {
+		if e.members[name], err = e.Cluster(name); err != nil {
+			return err
+		}
+		if err := errors.Join(e.JoinToScale(ctx, e.members[name]), e.Apply(ctx, e.members[name], "shop", workload), e.uses(ctx, name, "60m")); err != nil {
+			return err
+		}
+	}
+	flags := []string{"--member-probe-period=2s", "--member-timeout=3s"}
+	adapter, err := e.StartAdapter(ctx, e.Hub(), "adapter", append(flags, "--scrape-period=10s")...)
+	if err != nil {
+		return err
+	}
+	if said, err := e.TakeOver(ctx, adapter); err != nil {
+		return fmt.Errorf("%w: %s", err, said)
+	}
+	if _, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controllers", append(flags, "--sync-period=2s",
+		"--cpu-initialization-period=1s", "--initial-readiness-delay=1s")...); err != nil {
+		return err
+	}
+	return e.Apply(ctx, e.Hub(), "shop", autoscaler)
+}
+
+// uses has the Pods of a member use so much cpu each.
+func (e *env) uses(ctx context.Context, name, cpu string) error {
+	return e.members[name].SetUsage(ctx, lab.Usage{CPU: new(resource.MustParse(cpu))})
+}
+
+// picture writes what the page shows, where that was asked for.
+func (b *tab) picture(name string) {
+	b.t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	var png []byte
+	b.do(emulation.SetDeviceMetricsOverride(1280, 900, 1, false), chromedp.FullScreenshot(&png, 100))
+	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// A member stops to answer: within seconds the page says so, and that its autoscaler is held, and why.
+func TestFrozenMember(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs a lab of its own: a part of make test-full")
+	}
+	b := browse(t)
+	e, err := shared.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := e.Hub().RESTConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := serve(t, config, "")
+	b.do(chromedp.Navigate(at))
+	b.await("both members are ready", `document.querySelectorAll(".tile.good").length === 2`)
+	b.do(chromedp.Navigate(at + "#/autoscaler/fhpa/shop/cart"))
+	b.await("it follows cpu", `document.querySelector(".states .badge.good") && document.querySelectorAll(".chart svg").length === 3`)
+	for _, name := range []string{east, west} {
+		if err := e.uses(t.Context(), name, "75m"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.await("it has grown", `document.querySelector(".total .value").innerText === "8"`)
+	b.do(chromedp.Navigate(at + "#/"))
+	frozen := time.Now()
+	if err := e.members[west].Freeze(); err != nil {
+		t.Fatal(err)
+	}
+	b.await("its tile has turned", `[...document.querySelectorAll(".tile.bad")].some((tile) => tile.innerText.includes("west") && tile.innerText.includes("Silent"))`)
+	t.Logf("the tile of a frozen member turned after %v", time.Since(frozen).Round(100*time.Millisecond))
+	if took := time.Since(frozen); took > 3*soon { // on an idle machine within soon
+		t.Errorf("it took %v", took)
+	}
+	if err := e.uses(t.Context(), east, "20m"); err != nil {
+		t.Fatal(err)
+	}
+	b.await("its autoscaler is named", `document.querySelector("#worst") && document.querySelector(".worst").innerText.includes("Held")`)
+	b.picture("dashboard-fleet")
+	b.do(chromedp.Navigate(at + "#/autoscaler/fhpa/shop/cart"))
+	b.await("it is said why", `document.querySelector(".states").innerText.includes("Held") &&
+		document.querySelector(".callout").innerText.includes("nothing is scaled down while clusters cannot be seen: west") &&
+		document.querySelector("pre").innerText.includes("clusters cannot be seen, so nothing is scaled down")`)
+	b.await("Events and rules are there", `document.querySelector("#events ~ .scroll") && document.querySelector("#coming")`)
+	b.picture("dashboard-autoscaler")
+	if err := e.members[west].Thaw(); err != nil {
+		t.Fatal(err)
+	}
+	b.await("it goes on", `document.querySelector(".states").innerText.includes("Active") || document.querySelector(".states").innerText.includes("Limited")`)
+	b.do(chromedp.Navigate(at + "#/autoscalers"))
+	b.await("both autoscalers are listed", `document.querySelectorAll("tbody tr").length === 2`)
+	b.picture("dashboard-autoscalers")
+}
