@@ -174,7 +174,7 @@ func TestHistoryThatCannotBeHad(t *testing.T) {
 		})
 	server := httptest.NewServer(h.handler)
 	defer server.Close()
-	answer, err := http.Get(server.URL + ofCart) //nolint:noctx // of a test
+	answer, err := http.Get(server.URL + ofCart)
 	if err != nil {
 		t.Fatal(err)
 	}

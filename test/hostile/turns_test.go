@@ -5,6 +5,7 @@ package hostile_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -18,15 +19,16 @@ const (
 	turn   = 10 * time.Second
 )
 
-// cost is what some time costs: the users, in milliseconds at the 99th percentile, and each program, in cores.
+// cost is what some time costs: all users, in milliseconds at the 99th percentile, and each program, in cores.
 type cost struct {
 	p99   float64
+	each  map[string]float64 // of each user, in milliseconds at the 99th percentile
 	cores []float64
 }
 
 // costOf is what it costs from before to after, which are the programs' usage, and of which j has what users saw.
 func costOf(before, after []usage, took time.Duration, j *journal) (c cost) {
-	c.p99 = j.latencies().Quantile(0.99)
+	c.p99, c.each = j.latencies().Quantile(0.99), j.eachAt(0.99)
 	for i := range before {
 		c.cores = append(c.cores, float64(after[i].cpu-before[i].cpu)/float64(took))
 	}
@@ -52,6 +54,7 @@ func (s *scene) passing(t *testing.T, some time.Duration) cost {
 func (s *scene) turns(t *testing.T, harass func() (end func())) {
 	t.Helper()
 	var p99 [2]measure.Samples
+	each := map[string]*[2]measure.Samples{}
 	cores := make([][2]measure.Samples, len(s.programs))
 	for range rounds {
 		for on := range 2 {
@@ -62,6 +65,12 @@ func (s *scene) turns(t *testing.T, harass func() (end func())) {
 			c := s.passing(t, turn)
 			relieve()
 			p99[on] = append(p99[on], c.p99)
+			for user, took := range c.each {
+				if each[user] == nil {
+					each[user] = &[2]measure.Samples{}
+				}
+				each[user][on] = append(each[user][on], took)
+			}
 			for i := range s.programs {
 				cores[i][on] = append(cores[i][on], c.cores[i])
 			}
@@ -77,6 +86,9 @@ func (s *scene) turns(t *testing.T, harass func() (end func())) {
 	}
 	fmt.Fprintf(&table, "\n%-34s %-22s %-22s %s", "", "without the adversary", "with it", "ratio (wanted: 1.5)")
 	row("p99 of users, in ms", p99, float64(deadline.Milliseconds()))
+	for _, user := range slices.Sorted(maps.Keys(each)) {
+		row("  "+user, *each[user], float64(deadline.Milliseconds()))
+	}
 	for i, p := range s.programs {
 		row("cores of the "+p.name, cores[i], 5*cores[i][0].Median()+1)
 	}

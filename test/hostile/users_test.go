@@ -69,6 +69,19 @@ func (j *journal) latencies() (all measure.Samples) {
 	return all
 }
 
+// eachAt are the latencies of each user at a quantile, in milliseconds.
+func (j *journal) eachAt(quantile float64) map[string]float64 {
+	all := map[string]measure.Samples{}
+	for _, o := range j.entries() {
+		all[o.user] = append(all[o.user], float64(o.took)/float64(time.Millisecond))
+	}
+	at := map[string]float64{}
+	for user, latencies := range all {
+		at[user] = latencies.Quantile(quantile)
+	}
+	return at
+}
+
 // users are those of shop and bank.
 func (s *scene) users() []user {
 	everything, web := labels.Everything(), labels.SelectorFromSet(labels.Set{"app": "web"})

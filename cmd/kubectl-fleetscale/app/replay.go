@@ -38,8 +38,8 @@ func newRecordCommand(caller *plugin.Caller) *cobra.Command {
 		Long: `Write the record of decisions on FederatedHPAs in central mode to a file: what each was told, for replay and the dashboard.
 
 The controller-manager keeps it, in memory or in --record-dir. The hub serves it as history.fleetscale.io, to whoever may get
-federatedhpas/decisions there and the FederatedHPAs themselves: the ClusterRole fleetscale-history-reader has the former, and so the role view
-in a namespace. Files of --record-dir are such records, too, of all FederatedHPAs.`,
+federatedhpas/decisions there and the FederatedHPAs themselves: the ClusterRole fleetscale-history-reader has the former, and so the
+role view in a namespace. Files of --record-dir are such records, too, of all FederatedHPAs.`,
 		Example: `  # What was decided of cart in the last week.
   kubectl fleetscale record fhpa/cart -n shop --since 168h --file cart.fsr
 

@@ -69,14 +69,14 @@ func Record(ctx context.Context, caller *plugin.Caller, o RecordOptions) error {
 }
 
 // copy writes the records of objects.
-func (o *RecordOptions) copy(ctx context.Context, caller *plugin.Caller, to io.Writer, objects []recording.Object) (total int64, err error) {
+func (o *RecordOptions) copy(ctx context.Context, from *plugin.Caller, to io.Writer, objects []recording.Object) (written int64, err error) {
 	for _, object := range objects {
-		n, err := o.copyOne(ctx, caller, to, object)
-		if total += n; err != nil {
-			return total, err
+		n, err := o.copyOne(ctx, from, to, object)
+		if written += n; err != nil {
+			return written, err
 		}
 	}
-	return total, nil
+	return written, nil
 }
 
 func (o *RecordOptions) copyOne(ctx context.Context, caller *plugin.Caller, to io.Writer, object recording.Object) (int64, error) {

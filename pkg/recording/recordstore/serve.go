@@ -25,9 +25,11 @@ const (
 // Path is where the record is, with the parameters namespace and name of an object, and since (RFC 3339).
 const Path = "/decisions"
 
-// Secret holds the certificate that is shown by who serves the record, and by who asks for it, and Service is whose it is: the name that
-// either verifies, whatever leads there.
-const Secret, Service = "record-certificate", "record"
+// Secret holds the certificate that is shown by who serves the record, and by who asks for it.
+const Secret = "record-certificate"
+
+// Service is whose that certificate is: the name that either verifies, whatever leads there.
+const Service = "record"
 
 // contentType is that of a record.
 const contentType = "application/octet-stream"

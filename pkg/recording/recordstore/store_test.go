@@ -169,7 +169,9 @@ func TestOlderSegmentsAreNotRead(t *testing.T) {
 			synctest.Wait()
 			time.Sleep(12 * time.Hour)
 		}
-		for after, want := range map[time.Duration]int{-time.Hour: 6, 0: 6, time.Hour: 6, 13 * time.Hour: 5, 61 * time.Hour: 1, 99 * time.Hour: 1} {
+		for after, want := range map[time.Duration]int{
+			-time.Hour: 6, 0: 6, time.Hour: 6, 13 * time.Hour: 5, 61 * time.Hour: 1, 99 * time.Hour: 1,
+		} {
 			if openers, err := s.kept.readers(start.Add(after)); err != nil || len(openers) != want {
 				t.Errorf("since %v: %d are read, want %d: %v", after, len(openers), want, err)
 			}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -49,13 +50,23 @@ func deploymentOf(manifest []byte) (d Deployment, err error) {
 	for _, e := range container.Env {
 		value := e.Value
 		if e.ValueFrom != nil {
-			from := e.ValueFrom.ResourceFieldRef
-			if from == nil || from.Resource != "limits.memory" || !from.Divisor.IsZero() {
+			if value = d.told(e.ValueFrom); value == "" {
 				return d, fmt.Errorf("%s: what %s is cannot be told here", container.Name, e.Name)
 			}
-			value = strconv.FormatInt(d.Memory, 10)
 		}
 		d.Env = append(d.Env, e.Name+"="+value)
 	}
 	return d, nil
+}
+
+// told is what a kubelet would tell a program that runs here; empty: that is not known.
+func (d Deployment) told(from *corev1.EnvVarSource) string {
+	field, limit := from.FieldRef, from.ResourceFieldRef
+	switch {
+	case field != nil && field.FieldPath == "status.podIP":
+		return "127.0.0.1"
+	case limit != nil && limit.Resource == "limits.memory" && limit.Divisor.IsZero():
+		return strconv.FormatInt(d.Memory, 10)
+	}
+	return ""
 }

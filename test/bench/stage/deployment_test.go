@@ -21,15 +21,17 @@ spec:
         env:
         - {name: A, value: b}
         - {name: GOMEMLIMIT, valueFrom: {resourceFieldRef: {resource: limits.memory}}}
+        - {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
         resources: {limits: {memory: 2Ki}}
 `
 	got, err := deploymentOf([]byte(manifest))
-	if diff := cmp.Diff(Deployment{Memory: 2048, Env: []string{"A=b", "GOMEMLIMIT=2048"}}, got); diff != "" || err != nil {
+	if diff := cmp.Diff(Deployment{Memory: 2048, Env: []string{"A=b", "GOMEMLIMIT=2048", "POD_IP=127.0.0.1"}}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	for what, change := range map[string][2]string{
 		"no limit":          {"memory: 2Ki", ""},
 		"a part of a limit": {"limits.memory}", "limits.memory, divisor: 1Mi}"},
+		"another field":     {"status.podIP", "status.hostIP"},
 		"no container":      {"- name: one", "- name: two\n      - name: one"},
 		"not YAML":          {"spec:", "{"},
 	} {
