@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dashboard has a browser open the page of `kubectl fleetscale dashboard`, of a large fleet that a server of the test makes up.
+// Package dashboard has a browser open the page of `kubectl fleetscale dashboard`, of a large fleet that a server of the test makes up,
+// and, in the long form, of a lab in which a member freezes. The pictures of docs/dashboard.md are taken there:
+//
+//	go -C test test -count 1 -run FrozenMember ./dashboard -args -screenshots "$PWD/docs/pictures"
+//
 // It has nothing but tests; without Chromium they are skipped.
 package dashboard

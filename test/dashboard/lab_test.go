@@ -20,7 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
-var screenshots = flag.String("screenshots", "", "write the pictures of the page into this folder: docs/, for those of the documentation")
+var screenshots = flag.String("screenshots", "", "write the pictures of the page into this folder: docs/pictures, for those of the documentation")
 
 const (
 	east, west = "east", "west"
@@ -123,14 +123,14 @@ func (e *env) uses(ctx context.Context, name, cpu string) error {
 	return e.members[name].SetUsage(ctx, lab.Usage{CPU: new(resource.MustParse(cpu))})
 }
 
-// picture writes what the page shows, where that was asked for.
-func (b *tab) picture(name string) {
+// picture writes what the page shows at the top, where that was asked for.
+func (b *tab) picture(name string, height int64) {
 	b.t.Helper()
 	if *screenshots == "" {
 		return
 	}
 	var png []byte
-	b.do(emulation.SetDeviceMetricsOverride(1280, 900, 1, false), chromedp.FullScreenshot(&png, 100))
+	b.do(emulation.SetDeviceMetricsOverride(1280, height, 1, false), chromedp.CaptureScreenshot(&png))
 	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), png, 0o644); err != nil {
 		b.t.Fatal(err)
 	}
@@ -176,18 +176,17 @@ func TestFrozenMember(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.await("its autoscaler is named", `document.querySelector("#worst") && document.querySelector(".worst")?.innerText.includes("Held")`)
-	b.picture("dashboard-fleet")
+	b.picture("dashboard-fleet", 700)
 	b.do(chromedp.Navigate(at + "#/autoscaler/fhpa/shop/cart"))
 	b.await("it is said why", `document.querySelector(".states")?.innerText.includes("Held") &&
 		document.querySelector(".callout")?.innerText.includes("nothing is scaled down while clusters cannot be seen: west") &&
 		document.querySelector("pre")?.innerText.includes("clusters cannot be seen, so nothing is scaled down")`)
 	b.await("Events and rules are there", `document.querySelector("#events ~ .scroll") && document.querySelector("#coming")`)
-	b.picture("dashboard-autoscaler")
+	b.picture("dashboard-autoscaler", 1060)
 	if err := e.members[west].Thaw(); err != nil {
 		t.Fatal(err)
 	}
 	b.await("it goes on", `document.querySelector(".states")?.innerText.includes("Active") || document.querySelector(".states")?.innerText.includes("Limited")`)
 	b.do(chromedp.Navigate(at + "#/autoscalers"))
 	b.await("both autoscalers are listed", `document.querySelectorAll("tbody tr").length === 2`)
-	b.picture("dashboard-autoscalers")
 }
