@@ -20,7 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
-var screenshots = flag.String("screenshots", "", "write the pictures of the page into this folder: docs/pictures, for those of the documentation")
+var screenshots = flag.String("screenshots", "", "write the pictures of the documentation into this folder")
 
 const (
 	east, west = "east", "west"
