@@ -186,7 +186,7 @@ func TestFrozenMember(t *testing.T) {
 	if err := e.members[west].Thaw(); err != nil {
 		t.Fatal(err)
 	}
-	b.await("it goes on", `document.querySelector(".states")?.innerText.includes("Active") || document.querySelector(".states")?.innerText.includes("Limited")`)
+	b.await("it continues", `document.querySelector(".states")?.innerText.includes("Active") || document.querySelector(".states")?.innerText.includes("Limited")`)
 	b.do(chromedp.Navigate(at + "#/autoscalers"))
 	b.await("both autoscalers are listed", `document.querySelectorAll("tbody tr").length === 2`)
 }
