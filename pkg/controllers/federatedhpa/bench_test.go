@@ -129,8 +129,8 @@ func (m *many) all(b testing.TB, workers int) {
 	group.Wait()
 }
 
-// BenchmarkReconciles reconciles many objects that have nothing to change. An op is one reconcile. Of the hub and the members it has no more
-// than what is in memory: what requests cost is not in it.
+// BenchmarkReconciles reconciles many objects that have nothing to change. An op is one reconcile. What requests to the hub
+// cost is not in it.
 func BenchmarkReconciles(b *testing.B) {
 	for _, size := range []struct{ objects, clusters, pods int }{{5000, 2, 5}, {200, 10, 1}, {100, 10, 100}, {50, 100, 10}} {
 		for _, direct := range []bool{false, true} {

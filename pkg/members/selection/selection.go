@@ -98,17 +98,18 @@ func (r *Reader) candidates(placed places) []Candidate {
 	for _, member := range registered {
 		all = append(all, Candidate{Member: member, Facts: member.Facts()})
 	}
-	sorted := func() { slices.SortFunc(all, func(a, b Candidate) int { return strings.Compare(a.Facts.Name, b.Facts.Name) }) }
-	sorted()
+	slices.SortFunc(all, byName)
 	for _, name := range unregistered(placed, all) {
 		member := workload.Unregistered(name)
 		all = append(all, Candidate{Member: member, Facts: member.Facts()})
 	}
 	if len(all) > len(registered) {
-		sorted()
+		slices.SortFunc(all, byName)
 	}
 	return all
 }
+
+func byName(a, b Candidate) int { return strings.Compare(a.Facts.Name, b.Facts.Name) }
 
 // unregistered are where the workload is placed, of what is not among the registered, which are in name order.
 func unregistered(placed places, registered []Candidate) (names []string) {
