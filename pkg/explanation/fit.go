@@ -13,6 +13,9 @@ const mostBytes = 8 << 10
 
 // fit leaves out what does not fit: clusters first, for they are in the sums; then metrics, those that ask for least first.
 func fit(e *v1alpha1.DecisionExplanation, d *Decided) *v1alpha1.DecisionExplanation {
+	if !tooLong(e) { // as a rule
+		return e
+	}
 	for most := mostClusters / 2; tooLong(e) && most >= 1; most /= 2 {
 		for i := range e.Metrics {
 			e.Metrics[i].Clusters, e.Metrics[i].Others = d.clusters(i, most)

@@ -114,11 +114,12 @@ func forgetRules(kept, now Fields) {
 
 // Agrees reports whether the copy of an object is of what there is.
 func Agrees(object metav1.Object) bool {
-	now := worth(Of(object))
-	if text, err := json.Marshal(now); err != nil || len(text) > longest {
-		return object.GetAnnotations()[v1alpha1.SpecAnnotation] == "" // there is to be none
+	now, copied := worth(Of(object)), object.GetAnnotations()[v1alpha1.SpecAnnotation]
+	text, err := json.Marshal(now)
+	if err != nil || len(text) > longest {
+		return copied == "" // there is to be none
 	}
-	return reflect.DeepEqual(Kept(object), now)
+	return copied == string(text) || reflect.DeepEqual(Kept(object), now) // the rule, or in other words
 }
 
 // Restore puts lost fields of an object back.

@@ -38,6 +38,9 @@ func Of(object metav1.Object) Fields {
 func ofFederatedHPA(spec v1alpha1.FederatedHPASpec) Fields {
 	shared := reflect.TypeOf(spec.HorizontalPodAutoscalerSpec)
 	spec.HorizontalPodAutoscalerSpec = v1alpha1.FederatedHPASpec{}.HorizontalPodAutoscalerSpec
+	if reflect.ValueOf(&spec).Elem().IsZero() {
+		return Fields{}
+	}
 	fields := asJSON(spec)
 	for i := range shared.NumField() {
 		name, _, _ := strings.Cut(shared.Field(i).Tag.Get("json"), ",")

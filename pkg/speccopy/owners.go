@@ -19,11 +19,10 @@ func Missing(object metav1.Object) []Path {
 
 // Lacking are the fields that the copy of an object has and the object has not, for whatever reason.
 func Lacking(object metav1.Object) []Path {
-	kept := Kept(object)
-	if len(kept) == 0 {
+	if object.GetAnnotations()[v1alpha1.SpecAnnotation] == "" || Agrees(object) {
 		return nil
 	}
-	return lost(kept, Of(object))
+	return lost(Kept(object), Of(object))
 }
 
 // removed: somebody took a field out of the spec, which the copy of the object still has.

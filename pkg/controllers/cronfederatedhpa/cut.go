@@ -26,7 +26,8 @@ func (r *Reconciler) untilWhole(ctx context.Context, key client.ObjectKey) (time
 		return 0, client.IgnoreNotFound(err)
 	}
 	memory := r.memories.Of(object)
-	if memory.doubt.About(object, fieldManager, r.Clock.Now()) {
+	lost := served.Cut(object)
+	if memory.doubt.About(object, lost, fieldManager, r.Clock.Now()) {
 		return untilFree, nil
 	}
 	if err := r.rivals.Of(object); err != nil {
@@ -36,7 +37,7 @@ func (r *Reconciler) untilWhole(ctx context.Context, key client.ObjectKey) (time
 	switch {
 	case !mayRun(object):
 		return 0, nil
-	case len(served.Cut(object)) > 0:
+	case len(lost) > 0:
 		return r.keep(ctx, object, memory)
 	}
 	r.Losses.Found(v1alpha1.CronFederatedHPAKind, &memory.cut)

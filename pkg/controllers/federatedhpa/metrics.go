@@ -88,8 +88,8 @@ func (s *shown) collect(add func(desc *prometheus.Desc, value float64, labels ..
 	add(specMaxDesc, float64(s.max))
 	add(currentDesc, float64(s.current))
 	add(desiredDesc, float64(s.desired))
-	if s.ready != nil {
-		add(readyDesc, float64(*s.ready))
+	if s.ready != unknown {
+		add(readyDesc, float64(s.ready))
 	}
 	add(modeDesc, 1, string(s.mode))
 	if s.state != "" {
@@ -97,8 +97,8 @@ func (s *shown) collect(add func(desc *prometheus.Desc, value float64, labels ..
 	}
 	for i := range s.clusters {
 		for k, kind := range clusterKinds {
-			if n := s.clusters[i].replicas[k]; n != nil {
-				add(clusterDesc, float64(*n), s.clusters[i].name, kind)
+			if n := s.clusters[i].replicas[k]; n != unknown {
+				add(clusterDesc, float64(n), s.clusters[i].name, kind)
 			}
 		}
 	}

@@ -101,20 +101,21 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	memory := r.memories.Of(object)
 	r.Metrics.show(object, r.MostShown)
-	if r.deferred(object, memory) {
+	lost := served.Cut(object)
+	if r.deferred(object, lost, memory) {
 		return reconcile.Result{RequeueAfter: soon}, nil
 	}
 	if err := r.rivals.Of(object); err != nil {
 		r.Recorder.Event(object, record.Event{Type: corev1.EventTypeWarning, Reason: eventAnotherController, Message: err.Error()}, "Autoscale")
 		return reconcile.Result{}, err
 	}
-	return r.reconcile(ctx, object, memory)
+	return r.reconcile(ctx, object, len(lost) > 0, memory)
 }
 
-// reconcile is Reconcile of an object that is as it should be, and that nobody else acts on.
-func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, memory *memory) (reconcile.Result, error) {
+// reconcile is Reconcile of an object that nobody else acts on; cut: it has lost fields for good.
+func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, cut bool, memory *memory) (reconcile.Result, error) {
 	key := client.ObjectKeyFromObject(object)
-	copied, cut := speccopy.Agrees(object), len(served.Cut(object)) > 0
+	copied := speccopy.Agrees(object)
 	if object.DeletionTimestamp != nil {
 		served.Restore(object) // what it has lost holds for its end too
 	}

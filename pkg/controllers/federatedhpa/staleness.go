@@ -18,8 +18,8 @@ func (r *Reconciler) undoubt(key client.ObjectKey) {
 }
 
 // deferred reports whether the cached object is stale, or was cut by the hub, and will be refreshed shortly.
-func (r *Reconciler) deferred(object *v1alpha1.FederatedHPA, known *memory) bool {
-	if known.doubt.About(object, record.FieldManager, r.Clock.Now()) {
+func (r *Reconciler) deferred(object *v1alpha1.FederatedHPA, lost []string, known *memory) bool {
+	if known.doubt.About(object, lost, record.FieldManager, r.Clock.Now()) {
 		return true
 	}
 	stale := r.Recorder.Stale(object)

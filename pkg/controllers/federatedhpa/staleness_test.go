@@ -40,7 +40,7 @@ func TestDoubts(t *testing.T) {
 		{"cut for a minute", 3 * time.Minute, cut, false},
 		{"cut for good", time.Hour, cut, false},
 	} {
-		if got := d.About(step.object, record.FieldManager, start.Add(step.after)); got != step.want {
+		if got := d.About(step.object, served.Cut(step.object), record.FieldManager, start.Add(step.after)); got != step.want {
 			t.Errorf("%s: doubted %v, want %v", step.what, got, step.want)
 		}
 	}
@@ -54,9 +54,9 @@ func TestDoubtsAboutTheMode(t *testing.T) {
 	edited.Generation = 4
 	d := &served.Doubt{}
 	same(t, "doubts", []bool{true, true, false, false}, []bool{
-		d.About(object, record.FieldManager, start),
-		d.About(object, record.FieldManager, start.Add(time.Minute-1)),
-		d.About(object, record.FieldManager, start.Add(time.Minute)),
-		d.About(edited, record.FieldManager, start),
+		d.About(object, served.Cut(object), record.FieldManager, start),
+		d.About(object, served.Cut(object), record.FieldManager, start.Add(time.Minute-1)),
+		d.About(object, served.Cut(object), record.FieldManager, start.Add(time.Minute)),
+		d.About(edited, served.Cut(edited), record.FieldManager, start),
 	})
 }

@@ -219,7 +219,7 @@ func (s *statuses) show(object client.Object) {
 	default:
 		return
 	}
-	object.SetManagedFields(slices.DeleteFunc(object.GetManagedFields(), ofStatus))
+	object.SetManagedFields(slices.DeleteFunc(slices.Clone(object.GetManagedFields()), ofStatus)) // the list may be the cache's
 }
 
 // observing is the mode of an object that is shown: one that its owner paused is not decided on.

@@ -20,22 +20,18 @@ const doubtFor = time.Minute
 // schema was ours, it is as it is stored. The zero value: there is none.
 type Doubt struct{ since time.Time }
 
-// About reports whether an object should not be reconciled for now. ours is the
+// About reports whether an object should not be reconciled for now: it is not as
+// we left it, and nobody edited it. lost is what [Cut] says of it, and ours the
 // field manager of our own writes of status.
-func (d *Doubt) About(object metav1.Object, ours string, now time.Time) bool {
+func (d *Doubt) About(object metav1.Object, lost []string, ours string, now time.Time) bool {
 	switch {
-	case !Doubtful(object, ours):
+	case len(lost) == 0 && !Pruned(object, ours):
 		*d = Doubt{}
 		return false
 	case d.since.IsZero():
 		d.since = now
 	}
 	return now.Sub(d.since) < doubtFor
-}
-
-// Doubtful reports whether an object is not as we left it, and nobody edited it.
-func Doubtful(object metav1.Object, ours string) bool {
-	return Pruned(object, ours) || len(Cut(object)) > 0
 }
 
 // Pruned reports whether the status of an object lacks what we wrote there, and

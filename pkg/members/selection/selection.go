@@ -9,8 +9,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -76,27 +76,54 @@ func (r *Reader) Select(ctx context.Context, w Workload) (clusters []Candidate, 
 	if err != nil {
 		return nil, placement.Nobody, err
 	}
-	members := map[string]workload.Cluster{}
-	for name := range placed.replicas {
-		members[name] = workload.Unregistered(name)
-	}
-	for _, member := range r.Fleet.Clusters() {
-		members[member.Facts().Name] = member
-	}
-	clusters = make([]Candidate, 0, len(members))
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		c := Candidate{Member: members[name], Facts: members[name].Facts()}
+	clusters = r.candidates(placed)
+	for i := range clusters {
+		c := &clusters[i]
 		selected, err := assignment.Matches(w.Affinity, c.Facts)
 		if err != nil {
 			return nil, placed.rule, &SpecError{fmt.Sprintf("spec.clusterAffinity: %v", err)}
 		}
-		n, here := placed.replicas[name]
-		counts := !c.Member.Joining() || here || w.Known[name]
+		n, here := placed.replicas[c.Facts.Name]
+		counts := !c.Member.Joining() || here || w.Known[c.Facts.Name]
 		c.Standing = taints.Judge(c.Facts.Taints, w.Tolerations)
 		c.Placed, c.Selected = n, selected && (here || !placed.rule.Names()) && counts
-		clusters = append(clusters, c)
 	}
 	return clusters, placed.rule, nil
+}
+
+// candidates are the clusters that are registered, and those where the workload is placed, in name order.
+func (r *Reader) candidates(placed places) []Candidate {
+	registered := r.Fleet.Clusters()
+	all := make([]Candidate, 0, len(registered))
+	for _, member := range registered {
+		all = append(all, Candidate{Member: member, Facts: member.Facts()})
+	}
+	slices.SortFunc(all, byName)
+	for _, name := range unregistered(placed, all) {
+		member := workload.Unregistered(name)
+		all = append(all, Candidate{Member: member, Facts: member.Facts()})
+	}
+	if len(all) > len(registered) {
+		slices.SortFunc(all, byName)
+	}
+	return all
+}
+
+func byName(a, b Candidate) int { return strings.Compare(a.Facts.Name, b.Facts.Name) }
+
+// unregistered are where the workload is placed, of what is not among the registered, which are in name order.
+func unregistered(placed places, registered []Candidate) (names []string) {
+	for name := range placed.replicas {
+		if _, found := Find(registered, name); !found {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Find returns where a cluster is among those that [Reader.Select] returned, if it is.
+func Find(clusters []Candidate, name string) (i int, found bool) {
+	return slices.BinarySearchFunc(clusters, name, func(c Candidate, name string) int { return strings.Compare(c.Facts.Name, name) })
 }
 
 // places are where others place a workload.

@@ -21,6 +21,8 @@ type plan struct {
 	// situation is the one decided on; clusters that are full are marked so.
 	situation
 	replicas.Decision
+	// asked is what the decision answers.
+	asked *replicas.Question
 	// division is nil where the hub is told.
 	division *division
 	// recorded is the record of the decision; nil: none is made.
@@ -35,7 +37,8 @@ func decide(in situation) plan {
 			in.parts[i].saturate(&in)
 		}
 	}
-	p := plan{situation: in, Decision: replicas.Decide(in.question())}
+	asked := in.question()
+	p := plan{situation: in, Decision: replicas.Decide(asked), asked: &asked}
 	if in.inMembers && in.scale.Err == nil {
 		p.division = in.divide(p.Replicas)
 	}

@@ -9,8 +9,6 @@ import (
 	"math"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
@@ -42,11 +40,11 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 	if m.seeFights(ctx, &in, memory); in.undone.Reason != "" {
 		return in
 	}
-	in.parsed, _ = labels.Parse(in.scale.Selector)
+	in.parsed = memory.parse(in.scale.Selector)
 	in.state = memory.recall(object, in.scale.Replicas, in.Now)
 	m.readMembers(ctx, &in)
 	in.propagation = m.propagation(ctx, &in, memory)
-	if q := in.question(); q.NeedsMetrics() {
+	if q := in.terms(); q.NeedsMetrics() {
 		in.template = m.templateOf(ctx, &in)
 		in.metrics, in.took = m.ask(ctx, &in)
 	}

@@ -5,6 +5,8 @@ package central
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
@@ -25,6 +27,9 @@ type Memory struct {
 	propagation propagation
 	// absences are of the clusters that lack the workload.
 	absences absences
+	// selector is what selected was parsed to.
+	selector labels.Selector
+	selected string
 	// fights are the replicas that were written, by the cluster; on the hub, without one.
 	fights map[string]fight
 	// unseen are the clusters that the metrics show as not visible; counted: the metrics count the object.
@@ -44,6 +49,15 @@ func (m *Memory) specOf(object *v1alpha1.FederatedHPA) *v1alpha1.FederatedHPASpe
 		r.spec, r.generation = object.Spec.DeepCopy(), object.Generation
 	}
 	return m.recorded.spec
+}
+
+// parse returns what a selector selects, which is as a rule what it was the last time; nil: it is none.
+func (m *Memory) parse(text string) labels.Selector {
+	if m.selector == nil || m.selected != text {
+		m.selector, _ = labels.Parse(text)
+		m.selected = text
+	}
+	return m.selector
 }
 
 // recall returns the state of an object whose workload has so many replicas.

@@ -9,8 +9,8 @@ import (
 
 // record returns the record of the decision, before anything came of it.
 func (p *plan) record(spec *v1alpha1.FederatedHPASpec) *recording.Record {
-	q, o := p.question(), p.Object
-	return recording.New(recording.Object{Namespace: o.Namespace, Name: o.Name, UID: string(o.UID)}, spec, &q, &p.Decision)
+	o := p.Object
+	return recording.New(recording.Object{Namespace: o.Namespace, Name: o.Name, UID: string(o.UID)}, spec, p.asked, &p.Decision)
 }
 
 // finish notes in the record what came of the decision, and what the status says of the clusters.

@@ -21,19 +21,20 @@ import (
 type others struct {
 	onHub []string
 	near  []*chosen
+	// asker is who asks in a member.
+	asker claims.Autoscaler
 }
 
 func (m *Mode) others(ctx context.Context, in *situation) others {
-	return others{onHub: m.claimsOnHub(ctx, in), near: m.near(in)}
+	return others{onHub: m.claimsOnHub(ctx, in), near: m.near(in), asker: claims.InMember(in.Object, false)}
 }
 
 // findOthers notes who else scales the workload in the cluster, or counts its Pods. Where the hub is told, no
 // cluster can be left out, and so nothing is scaled; where each cluster is told, one with an autoscaler of its own is
 // ignored.
 func (p *part) findOthers(ctx context.Context, in *situation, others others) {
-	asker := claims.InMember(in.Object, false)
-	local := claims.On(asker, p.Autoscalers.Objects...)
-	p.beside = claims.Names(claims.Beside(asker, p.Autoscalers.Objects...))
+	local := claims.On(others.asker, p.Autoscalers.Objects...)
+	p.beside = claims.Names(claims.Beside(others.asker, p.Autoscalers.Objects...))
 	if in.inMembers && len(local) > 0 {
 		if p.state == v1alpha1.ClusterActive {
 			p.conflict(local)
@@ -55,7 +56,7 @@ func (m *Mode) claimsOnHub(ctx context.Context, in *situation) []string {
 	// The cache fails only if it was not set up, and then nothing runs.
 	named := client.MatchingFields{index.ByName: in.Object.Spec.ScaleTargetRef.Name}
 	for _, list := range []client.ObjectList{&local, &federated} {
-		_ = m.Hub.List(ctx, list, client.InNamespace(in.Object.Namespace), named)
+		_ = m.Hub.List(ctx, list, client.InNamespace(in.Object.Namespace), named, client.UnsafeDisableDeepCopy) // they are only read
 	}
 	asker, hpas := claims.Of(in.Object), slices.Collect(sight.Pointers(local.Items))
 	in.beside = claims.Names(slices.Concat(claims.Beside(asker, hpas...),

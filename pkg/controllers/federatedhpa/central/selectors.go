@@ -31,6 +31,7 @@ type chosen struct {
 	selector     labels.Selector
 	clusters     []string // in order
 	label, value string   // where it is shelved
+	demands      map[string]string
 }
 
 func newSelectors() *selectors {
@@ -45,7 +46,7 @@ func (s *selectors) choose(key client.ObjectKey, text string, selector labels.Se
 	own := s.byKey[key]
 	if own == nil || own.text != text || !slices.Equal(own.clusters, clusters) {
 		s.take(own)
-		own = &chosen{key: key, text: text, selector: selector, clusters: slices.Clone(clusters)}
+		own = &chosen{key: key, text: text, selector: selector, clusters: slices.Clone(clusters), demands: demanded(selector)}
 		s.put(own)
 	}
 	return s.near(own)
@@ -58,7 +59,7 @@ func (s *selectors) forget(key client.ObjectKey) {
 }
 
 func (s *selectors) put(c *chosen) {
-	for label, value := range demanded(c.selector) {
+	for label, value := range c.demands {
 		if c.label == "" || label < c.label {
 			c.label, c.value = label, value
 		}
@@ -98,11 +99,11 @@ func (s *selectors) take(c *chosen) {
 
 // near are the others of the namespace that may count the same Pods, in order of their names.
 func (s *selectors) near(own *chosen) []*chosen {
-	demands := demanded(own.selector)
 	var found []*chosen
 	for label, values := range s.byNamespace[own.key.Namespace] {
-		if value, demands := demands[label]; demands {
-			values = map[string]map[*chosen]struct{}{value: values[value]}
+		if value, demands := own.demands[label]; demands {
+			found = slices.AppendSeq(found, maps.Keys(values[value]))
+			continue
 		}
 		for _, list := range values {
 			found = slices.AppendSeq(found, maps.Keys(list))

@@ -160,7 +160,19 @@ func (in *situation) selectorOf(text string) (labels.Selector, error) {
 
 // question returns what the decision on the fleet's replicas is asked.
 func (in *situation) question() replicas.Question {
-	q := replicas.Question{
+	q := in.terms()
+	q.Clusters = make([]replicas.Cluster, 0, len(in.parts))
+	for p := range sight.Pointers(in.parts) {
+		if p.takesPart() {
+			q.Clusters = append(q.Clusters, p.seen(&in.scale))
+		}
+	}
+	return q
+}
+
+// terms are the question but for the clusters.
+func (in *situation) terms() replicas.Question {
+	return replicas.Question{
 		Namespace:  in.Object.Namespace,
 		Generation: in.Object.Generation,
 		Spec:       in.Object.Spec.HorizontalPodAutoscalerSpec,
@@ -173,13 +185,6 @@ func (in *situation) question() replicas.Question {
 		Options:    in.options,
 		Now:        in.Now,
 	}
-	q.Clusters = make([]replicas.Cluster, 0, len(in.parts))
-	for p := range sight.Pointers(in.parts) {
-		if p.takesPart() {
-			q.Clusters = append(q.Clusters, p.seen(&in.scale))
-		}
-	}
-	return q
 }
 
 // seen is the cluster as the decision on the fleet's replicas sees it. A workload on the hub may be a mere template that

@@ -61,7 +61,7 @@ func (r *Recorder) Forget(key client.ObjectKey) { r.known.Forget(key) }
 // but not the status. A conflict is reported to nobody else: the object comes again.
 func (r *Recorder) Status(ctx context.Context, object *v1alpha1.FederatedHPA, action string, status v1alpha1.FederatedHPAStatus) error {
 	bare := *object
-	bare.Status = v1alpha1.FederatedHPAStatus{}
+	bare.Status, bare.ManagedFields = v1alpha1.FederatedHPAStatus{}, nil // who owns what the hub knows; it does not read that from a status
 	after := bare.DeepCopy()
 	after.Status = status
 	err := r.hub.Status().Update(ctx, after, client.FieldOwner(FieldManager))

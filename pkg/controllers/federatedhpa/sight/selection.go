@@ -16,25 +16,30 @@ import (
 // they are not known.
 func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA, inMembers bool) (Sight, error) {
 	s := Sight{Object: object, Now: r.Clock.Now()}
+	known := known(object)
 	clusters, rule, err := r.Reader.Select(ctx, selection.Workload{
 		Namespace: object.Namespace, Target: object.Spec.ScaleTargetRef, Affinity: object.Spec.ClusterAffinity,
-		Tolerations: object.Spec.ClusterTolerations, InMembers: inMembers, Known: known(object),
+		Tolerations: object.Spec.ClusterTolerations, InMembers: inMembers, Known: known,
 		Decision: selection.DecisionOf(object),
 	})
 	if err != nil {
 		return s, err
 	}
-	s.Rule, s.Clusters = rule, []Cluster{}
-	registered := map[string]bool{}
-	for _, found := range clusters {
-		registered[found.Facts.Name] = true
-		if c := newCluster(object, found); c.Selected || c.Before.Name != "" {
-			s.Clusters = append(s.Clusters, c)
+	n := 0 // they are large, and may be few of many
+	for i := range clusters {
+		if clusters[i].Selected || known[clusters[i].Facts.Name] {
+			n++
 		}
 	}
-	for _, before := range object.Status.Clusters {
-		if !registered[before.Name] {
-			s.Deregistered = append(s.Deregistered, before)
+	s.Rule, s.Clusters = rule, make([]Cluster, 0, n)
+	for i := range clusters {
+		if clusters[i].Selected || known[clusters[i].Facts.Name] {
+			s.Clusters = append(s.Clusters, newCluster(object, clusters[i]))
+		}
+	}
+	for i := range object.Status.Clusters {
+		if _, registered := selection.Find(clusters, object.Status.Clusters[i].Name); !registered {
+			s.Deregistered = append(s.Deregistered, object.Status.Clusters[i])
 		}
 	}
 	return s, s.prefer()

@@ -7,7 +7,6 @@ package sight
 
 import (
 	"iter"
-	"slices"
 	"time"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -92,9 +91,10 @@ func (s *Sight) Facts() []assignment.ClusterFacts {
 
 // Before returns what the object's status says of a cluster; of one that is new nothing.
 func Before(object *v1alpha1.FederatedHPA, cluster string) v1alpha1.ClusterStatus {
-	statuses := object.Status.Clusters
-	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == cluster }); i >= 0 {
-		return statuses[i]
+	for c := range Pointers(object.Status.Clusters) {
+		if c.Name == cluster {
+			return *c
+		}
 	}
 	return v1alpha1.ClusterStatus{}
 }
