@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const assignCases = 200_000
@@ -58,7 +59,7 @@ func assignByDefinition(q AssignQuestion) (mins, maxes map[string]int32) {
 
 func TestAssignProperties(t *testing.T) {
 	t.Parallel()
-	for seed := range fewer(assignCases) {
+	for seed := range fleettest.Rounds(assignCases, 20) {
 		checkAssignment(t, seed)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

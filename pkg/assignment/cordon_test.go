@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
@@ -238,7 +239,7 @@ func tainted(t *testing.T, seed uint64) *county {
 func TestSimulationOfTaints(t *testing.T) {
 	t.Parallel()
 	emptied := 0
-	for seed := range fewer(300) {
+	for seed := range fleettest.Rounds(300, 5) {
 		c := tainted(t, seed+5000)
 		for _, w := range c.members {
 			if w.Standing == taints.Drained && w.Current == 0 {
@@ -246,7 +247,7 @@ func TestSimulationOfTaints(t *testing.T) {
 			}
 		}
 	}
-	if uint64(emptied) < fewer(60) {
+	if uint64(emptied) < fleettest.Rounds(60, 5) {
 		t.Errorf("only %d clusters were emptied", emptied)
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestDistributeProperties(t *testing.T) {
 	t.Parallel()
-	for seed := range fewer(cases) {
+	for seed := range fleettest.Rounds(cases, 20) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		checkDistribution(t, r, randomDistribution(r, false))
 		checkPlainDistribution(t, r, randomDistribution(r, true))

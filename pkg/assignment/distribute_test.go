@@ -9,20 +9,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const (
 	maxReplicas = math.MaxInt32
 	cases       = 60_000 // random ones of each property
 )
-
-// fewer is a fifth of them in the short form of the tests.
-func fewer(cases uint64) uint64 {
-	if testing.Short() {
-		return cases / 5
-	}
-	return cases
-}
 
 // destinations are clusters a, b, c ... with these current replicas, weighing 1, 2, 3 ... and without bounds.
 func destinations(current ...int32) []Cluster {
@@ -183,7 +177,7 @@ func TestDistributeSaysWhatIsWrong(t *testing.T) {
 
 func TestDistributeByDefinition(t *testing.T) {
 	t.Parallel()
-	for seed := range fewer(cases) {
+	for seed := range fleettest.Rounds(cases, 20) {
 		q := randomDistribution(rand.New(rand.NewPCG(seed, 0)), false)
 		if diff := cmp.Diff(byDefinition(q), Distribute(q)); diff != "" {
 			t.Fatalf("seed %d: %+v (-definition +got):\n%s", seed, q, diff)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"k8s.io/utils/ptr"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestFloorsHold(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 14))
 	policies := []Policy{StaticWeighted, DynamicWeighted, Aggregated, Prioritized}
-	for range 20_000 {
+	for range fleettest.Rounds(20_000, 10) {
 		s, all := anyEdit(r, policies[r.IntN(len(policies))])
 		step := Next(s)
 		shares, visible, silent := Assign(all).Bounds, int64(0), int64(0)

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // clustersOf are named a, b, ... and run so many; one below zero is held, and runs as many as without the sign.
@@ -58,7 +60,7 @@ func TestInProportion(t *testing.T) {
 
 // What InProportion promises of any fleet, and that it does not depend on the order of the clusters.
 func TestInProportionHolds(t *testing.T) {
-	for seed := range uint64(20000) {
+	for seed := range fleettest.Rounds(20000, 10) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var clusters []Cluster
 		before, held := int64(0), int64(0)

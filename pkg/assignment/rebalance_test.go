@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 var (
@@ -158,7 +160,7 @@ func (v *village) settle(r *rand.Rand) {
 // costs nobody a replica.
 func TestRebalanceArrives(t *testing.T) {
 	t.Parallel()
-	for seed := range fewer(300) {
+	for seed := range fleettest.Rounds(300, 5) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		v := village{q: randomDistribution(r, true), told: map[string]int32{}, ready: map[string]int32{}}
 		for i := range v.q.Clusters {

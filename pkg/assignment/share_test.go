@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestShare(t *testing.T) {
@@ -77,7 +79,7 @@ func TestEqualsByTheObject(t *testing.T) {
 // TestLevelStepByStep holds level to the steps that it stands for.
 func TestLevelStepByStep(t *testing.T) {
 	t.Parallel()
-	for seed := range fewer(cases) {
+	for seed := range fleettest.Rounds(cases, 20) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		gaps, rooms := make([]int64, r.IntN(6)), make([]int64, 6)
 		for i := range gaps {

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // Where priorities are strict, a cluster shrinks by the load alone only once those below it are at their minima, at all
@@ -20,7 +21,7 @@ import (
 func TestSimulationOfStrictPriorities(t *testing.T) {
 	t.Parallel()
 	kept, drained := 0, 0
-	for seed := range fewer(120) {
+	for seed := range fleettest.Rounds(120, 5) {
 		c := story(t, seed, func(c *county) {
 			r := rand.New(rand.NewPCG(seed, 9))
 			c.s.Policy, c.s.ScaleDownOrder = Prioritized, v1alpha1.ScaleDownStrict
@@ -30,7 +31,7 @@ func TestSimulationOfStrictPriorities(t *testing.T) {
 		})
 		kept, drained = kept+c.kept, drained+c.actions[Drained]
 	}
-	if uint64(kept) < fewer(120) || uint64(drained) < fewer(30) {
+	if uint64(kept) < fleettest.Rounds(120, 5) || uint64(drained) < fleettest.Rounds(30, 5) {
 		t.Errorf("clusters were held back %d times, and drained %d times: too few to say anything", kept, drained)
 	}
 }
@@ -89,7 +90,7 @@ func (c *county) rest() (lines []string) {
 func TestSimulationOfRestarts(t *testing.T) {
 	t.Parallel()
 	late := func(c *county) { c.now = c.now.Add(700 * time.Millisecond) } // the status keeps whole seconds
-	for seed := range fewer(25) {
+	for seed := range fleettest.Rounds(25, 5) {
 		want := story(t, seed, late)
 		forgetful := story(t, seed, late, func(c *county) {
 			c.recall = func(s Snapshot) Snapshot { return recalled(t, s) }
@@ -120,7 +121,7 @@ func TestSimulationOfRestarts(t *testing.T) {
 func TestSimulationOfConstantLoad(t *testing.T) {
 	t.Parallel()
 	moved := 0
-	for seed := range fewer(100) {
+	for seed := range fleettest.Rounds(100, 5) {
 		c := newCounty(t, seed+9000)
 		c.settles(200)
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -132,7 +133,7 @@ func TestSimulationOfConstantLoad(t *testing.T) {
 		c.settles(1000)
 		moved += c.writes - before
 	}
-	if uint64(moved) < fewer(100) {
+	if uint64(moved) < fleettest.Rounds(100, 5) {
 		t.Errorf("only %d writes: too few to say anything", moved)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
@@ -372,13 +373,13 @@ func story(t *testing.T, seed uint64, changes ...func(*county)) *county {
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	total := map[Action]int{}
-	for seed := range fewer(300) {
+	for seed := range fleettest.Rounds(300, 5) {
 		for action, n := range story(t, seed).actions {
 			total[action] += n
 		}
 	}
 	for _, action := range []Action{Initialized, FailedOver, Spilled, Drained, Woken, Slept, MinimumMoved, CapacityFollowed, DemandFollowed} {
-		if uint64(total[action]) < fewer(15) {
+		if uint64(total[action]) < fleettest.Rounds(15, 5) {
 			t.Errorf("%s happened %d times only", action, total[action])
 		}
 	}

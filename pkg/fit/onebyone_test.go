@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // bench is the second answer: it binds one Pod after another to any node that takes it, and checks every Pod again
@@ -260,12 +262,7 @@ func (b *bench) count(c corev1.TopologySpreadConstraint) map[string]int {
 	return have
 }
 
-func rounds() uint64 {
-	if testing.Short() {
-		return 5_000
-	}
-	return 50_000
-}
+func rounds() uint64 { return fleettest.Rounds(50_000, 50) }
 
 func throw(seed uint64) dice { return dice{rand.New(rand.NewPCG(seed, 0))} }
 

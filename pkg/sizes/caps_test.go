@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // container is one that requests 100 and 1000, and nothing bounds it.
@@ -283,17 +285,9 @@ func randomTemplate(r *rand.Rand) (Template, Room) {
 	return t, room
 }
 
-// rounds are fewer in the short form.
-func rounds(n uint64) uint64 {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
-}
-
 func TestCapProperties(t *testing.T) {
 	sized, left := 0, 0
-	for seed := range rounds(20000) {
+	for seed := range fleettest.Rounds(20000, 10) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		pod, room := randomTemplate(r)
 		sizes := CapAll(pod, room)
@@ -383,7 +377,7 @@ func illegal(t Template, room Room, sizes []Size) (faults []string) {
 // A size is there whenever some request is legal: all of them are tried. One container, whose limit stays, and of which users
 // allow any amount: more than they allow is never advised for the sake of the Pod.
 func TestCapFindsWhatIsLegal(t *testing.T) {
-	for seed := range rounds(5000) {
+	for seed := range fleettest.Rounds(5000, 10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		pod, room := randomTemplate(r)
 		c := &pod.Containers[0]

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // asking is a template of one container that is advised so much CPU, and has no rules for it.
@@ -127,7 +129,7 @@ func TestQuantities(t *testing.T) {
 // Whatever stood there, what new Pods get is legal, and stays until something changes.
 func TestNewPodsProperties(t *testing.T) {
 	kept, written := 0, 0
-	for seed := range rounds(10000) {
+	for seed := range fleettest.Rounds(10000, 10) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		template, room := randomTemplate(r)
 		standing := NewPods(template, []Room{room}, nil)

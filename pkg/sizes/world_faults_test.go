@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // fault is what is done wrong; the zero value is nothing.
@@ -58,7 +60,7 @@ const steps, calm = 60, 120
 // Whatever happens, what is done to Pods holds to these properties.
 func TestProperties(t *testing.T) {
 	moved, compared := map[Way]int{}, 0
-	for seed := range rounds(3000) {
+	for seed := range fleettest.Rounds(3000, 10) {
 		w := newWorld(seed, fault{})
 		w.live()
 		for property, fault := range w.faults {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
@@ -216,20 +217,12 @@ func (s *society) recall(recorded records) {
 	s.ledgerRead(s.ended, &unstructured.Unstructured{Object: map[string]any{"data": data}})
 }
 
-// seeds returns how many histories a property is tried with: a tenth of them with -short.
-func seeds(n uint64) uint64 {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
-}
-
 // Whatever happens to one registration, each other one that is Ready stays so,
 // and one that was ever Ready is listed until it is taken away, or leads to a
 // cluster that is listed under another name. A restart changes nothing of that.
 func TestNobodyVanishesByWhatAnotherSays(t *testing.T) {
 	const steps = 80
-	for seed := range seeds(400) {
+	for seed := range fleettest.Rounds(400, 10) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		s := newSociety(t)
 		for range random.IntN(20) { // before the start is over
@@ -285,7 +278,7 @@ func (s *society) checkOthers(changed registration.Key, before map[registration.
 
 // A program that starts with what another has recorded, and hears of the same clusters, comes to the same.
 func TestRestartsAndReplicasAgree(t *testing.T) {
-	for seed := range seeds(400) {
+	for seed := range fleettest.Rounds(400, 10) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		s := newSociety(t)
 		s.settled = true
@@ -355,7 +348,7 @@ func (s *society) isUsed(uid types.UID, but registration.Key) bool {
 
 // Replicas that start hear of the clusters in different orders, and come to the same.
 func TestOrderOfContactDoesNotMatterAtTheStart(t *testing.T) {
-	for seed := range seeds(200) {
+	for seed := range fleettest.Rounds(200, 10) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		uids := map[registration.Key]types.UID{}
 		for _, k := range societyKeys {

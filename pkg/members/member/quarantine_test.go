@@ -68,7 +68,7 @@ func TestQuarantinesGoOn(t *testing.T) {
 
 // However a member misbehaves: it is never confined for longer than the longest, nor for less than the first.
 func TestQuarantineProperties(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range fleettest.Rounds(300, 10) {
 		r, q := rand.New(rand.NewPCG(seed, 3)), quarantine{}
 		now, before := time.Unix(1_700_000_000, 0), time.Duration(0)
 		for range 50 {
