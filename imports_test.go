@@ -50,6 +50,7 @@ var rings = map[string]int{
 	"pkg/hub/configmap":         2,
 	"pkg/hub/hubclient":         2,
 	"pkg/hub/hubmetrics":        2,
+	"pkg/hub/hubtest":           2,
 	"pkg/hub/placement":         2,
 	"pkg/hub/served":            2,
 	"pkg/hub/webhooks":          2,

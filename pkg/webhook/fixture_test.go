@@ -18,10 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
@@ -32,7 +32,7 @@ func hubWith(t testing.TB, objects ...client.Object) client.Client {
 	if err := AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
+	builder := hubtest.NewBuilder(scheme).WithObjects(objects...)
 	for _, kind := range index.Kinds() {
 		builder = builder.WithIndex(kind, index.ByName, index.Names)
 	}

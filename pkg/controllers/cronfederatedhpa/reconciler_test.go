@@ -23,13 +23,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
 )
 
 // fakeHub is controller-runtime's, which writes as a real one does.
@@ -39,7 +39,7 @@ func fakeHub(t *testing.T, objects ...client.Object) client.WithWatch {
 	if err := AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...)
+	builder := hubtest.NewBuilder(scheme).WithObjects(objects...)
 	for _, kind := range index.Kinds() {
 		builder = builder.WithIndex(kind, index.ByName, index.Names)
 	}

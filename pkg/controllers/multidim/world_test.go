@@ -27,7 +27,6 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -38,6 +37,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
@@ -172,7 +172,7 @@ func newWorld(t testing.TB, m *v1alpha1.MultidimPodAutoscaler, others ...client.
 			t.Fatal(err)
 		}
 	}
-	build := fake.NewClientBuilder().WithScheme(scheme).WithObjects(append(others, m, deployment("1", "2Gi"))...).
+	build := hubtest.NewBuilder(scheme).WithObjects(append(others, m, deployment("1", "2Gi"))...).
 		WithStatusSubresource(&v1alpha1.MultidimPodAutoscaler{}, &v1alpha1.FederatedHPA{})
 	for _, kind := range index.Kinds() {
 		build = build.WithIndex(kind, index.ByName, index.Names)

@@ -14,11 +14,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/speccopy"
 )
@@ -33,7 +33,7 @@ func hubOf(t *testing.T, object *v1alpha1.FederatedHPA, hooks interceptor.Funcs)
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(object).WithReturnManagedFields().WithInterceptorFuncs(hooks).Build()
+	return hubtest.NewBuilder(scheme).WithObjects(object).WithReturnManagedFields().WithInterceptorFuncs(hooks).Build()
 }
 
 func keeperOf(hub client.Client, told *[]string) *Keeper[v1alpha1.FederatedHPA, *v1alpha1.FederatedHPA] {

@@ -25,10 +25,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 )
 
@@ -53,7 +53,7 @@ func newHub(t *testing.T, objects ...client.Object) *hub {
 	if err := admissionregistrationv1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	return &hub{Client: fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()}
+	return &hub{Client: hubtest.NewBuilder(scheme).WithObjects(objects...).Build()}
 }
 
 // karmadas are both configurations of Karmada's: as it installs them, or without the entries that docs/karmada.md has people take out.

@@ -9,12 +9,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
@@ -36,7 +36,7 @@ func newHub(t testing.TB, objects ...client.Object) client.WithWatch {
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	return hubtest.NewBuilder(scheme).WithObjects(objects...).Build()
 }
 
 func faulty(hub client.WithWatch, faults interceptor.Funcs) client.WithWatch {

@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
 )
 
 var errHub = errors.New("the hub is not well")
@@ -28,7 +28,7 @@ func hubWith(t *testing.T, object *v1alpha1.FederatedHPA, faults interceptor.Fun
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	hub := fake.NewClientBuilder().WithScheme(scheme).WithObjects(object).WithStatusSubresource(object).Build()
+	hub := hubtest.NewBuilder(scheme).WithObjects(object).WithStatusSubresource(object).Build()
 	return interceptor.NewClient(hub, faults), stored(t, hub, object)
 }
 

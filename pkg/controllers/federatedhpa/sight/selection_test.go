@@ -17,11 +17,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
@@ -112,7 +112,7 @@ func scheduled(t *testing.T) *placement.Decisions {
 	}
 	none := &placement.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "none"}}
 	return &placement.Decisions{
-		Hub: fake.NewClientBuilder().WithScheme(scheme).WithObjects(web, none).Build(),
+		Hub: hubtest.NewBuilder(scheme).WithObjects(web, none).Build(),
 		ClusterOf: func(namespace, name string) (string, bool) {
 			if name == "z" {
 				return "clusterprofile." + namespace + "." + name, false
