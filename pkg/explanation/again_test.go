@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -41,7 +42,7 @@ func bare(e *v1alpha1.DecisionExplanation) *v1alpha1.DecisionExplanation {
 
 // What is decided again by the same spec is the same; and by another one what would have been decided with all that the sums stand for.
 func FuzzAgain(f *testing.F) {
-	for seed := range uint64(2000) {
+	for seed := range fleettest.Rounds(2000, 10) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {

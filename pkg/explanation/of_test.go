@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/replicas/replicastest"
 )
 
 // Whatever is decided, and however long its names are, its explanation has at most 8 KiB, and names the metric that asks for most.
 func FuzzBound(f *testing.F) {
-	for seed := range uint64(1000) {
+	for seed := range fleettest.Rounds(1000, 10) {
 		f.Add(seed, "queue<&>")
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, name string) {
