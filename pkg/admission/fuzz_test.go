@@ -18,6 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/admission/admissiontest"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/goals"
 	"github.com/fleetscale/fleetscale/pkg/schedule"
 )
@@ -110,14 +111,10 @@ func hold[T any, P object[T]](t *testing.T, o P, mutate func(*T) []string, valid
 	mutate(o)
 	once := o.DeepCopy()
 	mutate(o)
-	if diff := cmp.Diff(once, (*T)(o)); diff != "" {
-		t.Errorf("mutating twice is not mutating once:\n%s", diff)
-	}
+	fleettest.Same(t, "mutating once and twice", once, (*T)(o))
 	created, warnings := validate(o, nil, admission.Neighbours{})
 	again, more := validate(o, nil, admission.Neighbours{})
-	if diff := cmp.Diff(answer(created, warnings), answer(again, more)); diff != "" {
-		t.Errorf("the answer is not always the same:\n%s", diff)
-	}
+	fleettest.Same(t, "an answer, and the next one", answer(created, warnings), answer(again, more))
 	if !equality.Semantic.DeepEqual(once, (*T)(o)) {
 		t.Error("validation changes the object")
 	}
@@ -150,7 +147,7 @@ func hold[T any, P object[T]](t *testing.T, o P, mutate func(*T) []string, valid
 }
 
 // seeds are manifests of a kind as JSON: all there are, and each with the
-// changes of three others.
+// changes of three others, ten times over, or twice with -short.
 func seeds(t testing.TB, kind string) [][]byte {
 	t.Helper()
 	cases, err := admissiontest.Load(os.DirFS("testdata"))
@@ -162,7 +159,7 @@ func seeds(t testing.TB, kind string) [][]byte {
 	var texts [][]byte
 	for _, c := range cases {
 		texts = append(texts, marshal(t, c.Manifest))
-		for range 10 {
+		for range fleettest.Rounds(10, 5) {
 			changes := map[string]any{}
 			for range 3 {
 				maps.Copy(changes, cases[random.IntN(len(cases))].Set)

@@ -17,7 +17,10 @@ import (
 // What was recorded, written and read is decided as it was first, in all that is said of it, and so is the decision after it.
 func TestRecordsAreDecidedAsTheyWere(t *testing.T) {
 	rounds := 1_000_000
-	if testing.Short() || raced {
+	switch {
+	case testing.Short():
+		rounds = 2_000
+	case raced:
 		rounds = 10_000
 	}
 	const each = 100 // records of one stream

@@ -108,7 +108,7 @@ func TestCopies(t *testing.T) {
 
 // FuzzCopies holds the decision of copies to that of a fleet that divides as many replicas: its recommendation, spread to all copies.
 func FuzzCopies(f *testing.F) {
-	for seed := range uint64(seeds) {
+	for seed := range fleettest.Rounds(seeds, 10) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
@@ -144,7 +144,7 @@ func FuzzCopies(f *testing.F) {
 
 // FuzzCopiesSettle holds that under a load that stays the copies come to a number that stays, within bounds, and that carries the load.
 func FuzzCopiesSettle(f *testing.F) {
-	for seed := range uint64(seeds / 10) {
+	for seed := range fleettest.Rounds(seeds/10, 5) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {

@@ -14,9 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
-const seeds = 2000 // that plain `go test` runs
+const seeds = 2000 // that plain `go test` runs; with -short a tenth
 
 // randomQuestion is of a fleet of up to six clusters, all in sight, whose Pods have the same names everywhere.
 func randomQuestion(r *rand.Rand) Question {
@@ -106,7 +107,7 @@ func listed(q Question) Question {
 // Whatever is hidden, replicas are at least what they are, and at most that or what the listed Pods would call for with
 // all in sight.
 func FuzzHiding(f *testing.F) {
-	for seed := range uint64(seeds) {
+	for seed := range fleettest.Rounds(seeds, 10) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
@@ -129,7 +130,7 @@ func FuzzHiding(f *testing.F) {
 
 // A fleet out of sight and back is decided as if it had never been away, once the window is over.
 func FuzzRevealing(f *testing.F) {
-	for seed := range uint64(seeds) {
+	for seed := range fleettest.Rounds(seeds, 10) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
@@ -164,7 +165,7 @@ func names(clusters []Cluster) []string {
 
 // Nobody can tell from a decision in which clusters the Pods are, nor in which order anything was listed.
 func FuzzPartition(f *testing.F) {
-	for seed := range uint64(seeds) {
+	for seed := range fleettest.Rounds(seeds, 10) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
@@ -212,7 +213,7 @@ func joined(q Question) Question {
 
 // Clusters whose clocks are wrong, and known to be, are as those whose clocks are right.
 func FuzzClocks(f *testing.F) {
-	for seed := range uint64(seeds) {
+	for seed := range fleettest.Rounds(seeds, 10) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {

@@ -8,11 +8,13 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // A decision made again of what an earlier one was told is the same, in every number.
 func FuzzTold(f *testing.F) {
-	for seed := range uint64(seeds) {
+	for seed := range fleettest.Rounds(seeds, 10) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/robfig/cron/v3"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // FuzzParse holds Parse to the library: what it accepts the library accepts
@@ -83,7 +85,7 @@ func mangled(r *rand.Rand) string {
 
 // FuzzNext holds Next to the walk, for random rules, zones and moments.
 func FuzzNext(f *testing.F) {
-	for seed := range uint64(500) {
+	for seed := range fleettest.Rounds(500, 5) {
 		f.Add(seed)
 	}
 	names := []string{

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestBudgetOfMemory(t *testing.T) {
@@ -110,7 +111,7 @@ func TestDecodersDoNotGiveWay(t *testing.T) {
 // Whatever members do: the bounds hold, sums are right, and a member that holds no more
 // than its part of all that is held is never refused.
 func TestBudgetProperties(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range fleettest.Rounds(300, 10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		b := newBudget(4000, 0)
 		accounts := make([]*account, 1+r.IntN(8))

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // weighs says that decoding takes so much.
@@ -157,7 +158,7 @@ func TestAnswersDoNotWaitForEachOther(t *testing.T) {
 // Whatever members do: no bound is broken, nothing that is decoded gives way, and once the decoders of those who hold more than
 // a fair part have ended, whoever would hold no more than that waits no longer.
 func TestClaimProperties(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range fleettest.Rounds(300, 10) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		b := newBudget(4000, 0) // 3000 in all
 		accounts := make([]*account, 2+r.IntN(6))

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // Answers are told as "+" for good ones, "-" for offences, "." for a minute that goes by;
@@ -59,7 +61,7 @@ func TestConduct(t *testing.T) {
 // Who sends nothing but offences, fast enough, is always found; who sends more good answers than
 // offences in every window never is.
 func TestConductProperties(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range fleettest.Rounds(300, 10) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		var good, bad conduct
 		now, found, since := time.Unix(1_700_000_000, 0), 0, 0

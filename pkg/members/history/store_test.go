@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -106,7 +107,7 @@ func TestSave(t *testing.T) {
 // A process that starts at any time, from what another saved, advises the same at its next pass. Of memory the running day is not
 // saved; containers that use as much as before show it again.
 func TestRestartAnywhere(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range fleettest.Rounds(20, 5) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 0))
 			hub := newHub(t)

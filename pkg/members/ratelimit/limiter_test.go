@@ -198,7 +198,7 @@ func TestWaitingEndsInTime(t *testing.T) {
 }
 
 func TestQueue(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range fleettest.Rounds(300, 10) {
 		r, q := rand.New(rand.NewPCG(seed, 5)), queue{}
 		var all []*waiter
 		for range 200 {

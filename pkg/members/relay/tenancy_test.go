@@ -17,6 +17,7 @@ import (
 	"k8s.io/metrics/pkg/apis/external_metrics"
 
 	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
 
@@ -42,7 +43,8 @@ func selecting(t *testing.T, namespace, text string) ExternalQuestion {
 // Selectors that make no difference cost one copy of the series, while they are kept and when only what was seen is.
 func TestSelectorsThatMatchTheSameSeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const selectors, series = 200, 2000
+		const series = 2000
+		selectors := fleettest.Rounds(200, 10)
 		east := newFakeMember("east")
 		east.series = manySeries(series)
 		f := startFleet(t, east)
@@ -172,7 +174,8 @@ func TestWhatNobodyAsksTakesNothing(t *testing.T) {
 func TestLongRefusals(t *testing.T) {
 	for _, code := range []int{404, 500} {
 		synctest.Test(t, func(t *testing.T) {
-			const n, long = 50, 1 << 20
+			const long = 1 << 20
+			n := int(fleettest.Rounds(50, 5))
 			east := newFakeMember("east")
 			east.values = saying(code, fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"x","code":%d,"message":%q}`,
 				code, strings.Repeat("x ", long/2)))
@@ -182,7 +185,7 @@ func TestLongRefusals(t *testing.T) {
 				f.External(t.Context(), selecting(t, "evil", fmt.Sprintf("a!=%d", i)))
 			}
 			synctest.Wait()
-			if heap := heaptest.InUse() - before; heap > n*questionBytes+long {
+			if heap := heaptest.InUse() - before; heap > int64(n*questionBytes+long) {
 				t.Errorf("%d refusals with %d take %d KiB", n, code, heap>>10)
 			}
 			if questions, outcomes := held(f.external.lines["east"]); questions != n || outcomes != n {
@@ -239,7 +242,7 @@ func TestBytesOfQuestions(t *testing.T) {
 			east.series = nil
 			f := newFleetWith(func(o *Options) { o.Memory = kept }, east).start(t)
 			before := heaptest.InUse()
-			const n = 3000
+			n := int64(fleettest.Rounds(3000, 4))
 			for i := range n {
 				f.External(t.Context(), selecting(t, fmt.Sprintf("shop-%d", i), "a!=0"))
 				east.take()

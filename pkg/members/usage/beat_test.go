@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // fakeCycle is a member whose answer has a version, which grows at each change.
@@ -89,7 +91,7 @@ const resolution = 15 * time.Second
 
 func TestBeatFindsWhenAnswersChange(t *testing.T) {
 	start := time.Unix(1e9, 0)
-	for seed := range uint64(300) {
+	for seed := range fleettest.Rounds(300, 10) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		phase := time.Duration(r.Int64N(int64(resolution)))
 		c := newCycle(r, start, phase, resolution, 0, 13*time.Hour)
@@ -112,7 +114,7 @@ func TestBeatFindsWhenAnswersChange(t *testing.T) {
 
 func TestBeatStandsJitter(t *testing.T) {
 	start := time.Unix(1e9, 0)
-	for seed := range uint64(100) {
+	for seed := range fleettest.Rounds(100, 10) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		phase := time.Duration(r.Int64N(int64(resolution)))
 		c := newCycle(r, start, phase, resolution, 800*time.Millisecond, 13*time.Hour)
