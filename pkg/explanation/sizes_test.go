@@ -63,7 +63,8 @@ func randomTemplate(r *rand.Rand) (*sizes.Template, map[string]sizes.Grounds) {
 	return t, grounds
 }
 
-// 5,000 random Pods, and 1,000 in the short form: what is printed re-evaluates to the size of each container, line by line, and each line takes up the one before.
+// 5,000 random Pods, or 1,000 with -short: what is printed re-evaluates to the size of each container, line by line, and each line
+// takes up the one before.
 func TestSizesCanBeRedone(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range fleettest.Rounds(5000, 5) {

@@ -17,8 +17,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
-// 4,000 random decisions, and 400 in the short form: what is printed re-evaluates to the bounds of each cluster, line by line, each bound takes up what its parts
-// came to, and those of all clusters come to what is to be split.
+// 4,000 random decisions, or 400 with -short: what is printed re-evaluates to the bounds of each cluster, line by line, each bound takes
+// up what its parts came to, and those of all clusters come to what is to be split.
 func TestSplitCanBeRedone(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range fleettest.Rounds(400, 10) {

@@ -40,7 +40,8 @@ func redo(t *testing.T, text string) (last string) {
 	return last
 }
 
-// 10,000 random decisions, and 1,000 in the short form: what is printed re-evaluates to the decision, line by line, and each step takes up the number before it.
+// 10,000 random decisions, or 1,000 with -short: what is printed re-evaluates to the decision, line by line, and each step takes up
+// the number before it.
 func TestTextCanBeRedone(t *testing.T) {
 	outcomes, limits := map[string]int{}, map[string]int{}
 	for seed := range fleettest.Rounds(10_000, 10) {
