@@ -69,7 +69,9 @@ func Record(ctx context.Context, caller *plugin.Caller, o RecordOptions) error {
 }
 
 // copy writes the records of objects.
-func (o *RecordOptions) copy(ctx context.Context, from *plugin.Caller, to io.Writer, objects []recording.Object) (written int64, err error) {
+func (o *RecordOptions) copy(
+	ctx context.Context, from *plugin.Caller, to io.Writer, objects []recording.Object,
+) (written int64, err error) {
 	for _, object := range objects {
 		n, err := o.copyOne(ctx, from, to, object)
 		if written += n; err != nil {
