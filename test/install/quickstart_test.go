@@ -82,7 +82,7 @@ func TestQuickstart(t *testing.T) {
 
 // runs has the programs run beside the hub, with the arguments of their Deployments, and leads the hub to them.
 func (e *env) runs(ctx context.Context) error {
-	ports, err := e.FreePorts(6)
+	ports, err := e.FreePorts(7)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,8 @@ func (e *env) runs(ctx context.Context) error {
 			append(serving(ports[1]), loopback("health-probe", ports[2]), loopback("metrics", ports[3]))},
 		{"controller-manager", fmt.Sprintf("http://127.0.0.1:%d/readyz", ports[4]),
 			append(local, "--sync-period=2s", "--cpu-initialization-period=1s", "--initial-readiness-delay=1s",
-				loopback("health-probe", ports[4]), loopback("metrics", ports[5]))},
+				loopback("health-probe", ports[4]), loopback("metrics", ports[5]),
+				"--record-bind-address=127.0.0.1", fmt.Sprintf("--record-port=%d", ports[6]))}, // in place of its Pod's, which there is none of
 	} {
 		if err := e.runOne(ctx, program.name, program.ready, program.args); err != nil {
 			return err
