@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `make help` lists what there is. The repository holds nine Go modules: the product (here), test/ (real control
-# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library), test/karmada/ (the programs of Karmada), test/kubernetes/*/
-# (those of control planes of other minor versions of Kubernetes), tools/ (pinned tools, built once into a cache), tools/dist/ (which makes
-# releases) and tools/monitoring/ (alerts and dashboards, judged by Prometheus' engine).
+# `make help` lists what there is. The repository holds ten Go modules: the product (here), test/ (real control
+# planes and end-to-end tests), test/oracle/ (sizes beside VPA's library), test/certmanager/ (the controllers of cert-manager), test/karmada/
+# (the programs of Karmada), test/kubernetes/*/ (those of control planes of other minor versions of Kubernetes), tools/ (pinned tools, built
+# once into a cache), tools/dist/ (which makes releases) and tools/monitoring/ (alerts and dashboards, judged by Prometheus' engine, and
+# what is read of a past from its API).
 
 GO      ?= go
 MEMBERS ?= 2
@@ -85,6 +86,11 @@ demo: need-go ## Show kubectl top and an autoscaler over two real clusters, on t
 	@echo "Building the demo itself, which takes minutes where Go's cache is empty ..."
 	$(GO) -C test run ./cmd/demo $(if $(MODE),-mode=$(MODE))
 
+# Recordings are what the commands of the quick start print on a lab; pictures are drawn of them.
+.PHONY: pictures
+pictures: need-go ## Record the terminals that the documentation shows, on a lab, and draw them: docs/pictures/
+	$(GO) -C test test -count 1 -v -timeout 30m -run '^TestQuickstart$$' ./install -args -record
+
 .PHONY: lab-up
 lab-up: need-go ## Start a hub and members on this machine (MEMBERS=2, LAB_DIR=.lab)
 	$(GO) -C test run ./cmd/lab up --members $(MEMBERS) --dir $(LAB_DIR)
@@ -96,7 +102,11 @@ lab-down: need-go ## End what lab-up started
 ##-- Test
 
 .PHONY: test
-test: test-unit test-oracle test-dist test-monitoring test-e2e ## Run all tests in their short form: at most 20 minutes once the caches are warm
+test: test-unit test-oracle test-e2e ## Run the tests of the main job in their short form: some 20 minutes on two cores once the caches are warm
+
+# With test, these are all short forms: what continuous integration runs.
+.PHONY: test-more
+test-more: test-dist test-monitoring test-stages ## Run the other tests in their short form: releases, alerts, and each further stage; some 30 minutes
 
 .PHONY: test-unit
 test-unit: need-go ## Run the unit tests, with the race detector where there is a C compiler
@@ -112,23 +122,35 @@ test-dist: need-go ## Make a release of small programs, push its images, and che
 	$(GO) -C tools/dist test -short -count 1 -timeout 10m ./...
 
 .PHONY: test-monitoring
-test-monitoring: need-go ## Have each alert fire, and find what alerts and dashboards read among the metrics
-	$(GO) -C tools/monitoring test -count 1 -timeout 10m ./...
+test-monitoring: need-go ## Have each alert fire, find what alerts and dashboards read among the metrics, and read decisions back from a Prometheus
+	$(GO) -C tools/monitoring test -short -count 1 -timeout 10m ./...
+
+# The stages of the main job: the programs on real control planes, and decisions beside those of the upstream controller. What they are built
+# of is tested with them. All other stages, and the slow cases of e2e that need nobody else, are of test-more.
+MAIN_STAGES  = ./differential/replicas ./sim/... ./lab/internal/...
+OTHER_STAGES = $(filter-out $(shell $(GO) -C test list ./e2e $(MAIN_STAGES)),$(shell $(GO) -C test list ./...))
+E2E_MORE     = ^(TestCron|TestManifestsAreAccepted|TestHubThatRunsWorkloads|TestVersionsAndEncodings)$$
 
 # Small stages two by two (-p 2): one waits for its lab while the other computes. The large one by itself: two of its
 # size would starve each other on a small machine, and only then does Go show the output while a test runs.
 .PHONY: test-e2e
-test-e2e: need-go ## Run the end-to-end tests on real control planes, in their short form; with test-node
-	$(GO) -C test run ./cmd/lab build --real-nodes
+test-e2e: need-go ## Run the end-to-end tests of the main job on real control planes, in their short form
+	$(GO) -C test run ./cmd/lab build
 	@echo "Building the tests ..."
 	$(GO) -C test vet ./...
-	$(GO) -C test test -short -count 1 -p 2 -v -timeout 15m $$($(GO) -C test list ./... | grep -v /test/e2e$$)
-	$(GO) -C test test -short -count 1 -v -timeout 20m ./e2e
+	$(GO) -C test test -short -count 1 -p 2 -v -timeout 15m $(MAIN_STAGES)
+	$(GO) -C test test -short -count 1 -v -timeout 20m -skip '$(E2E_MORE)' ./e2e
+
+.PHONY: test-stages
+test-stages: need-go ## Run all other tests on real control planes, in their short form; with test-node
+	$(GO) -C test run ./cmd/lab build --real-nodes
+	$(GO) -C test test -short -count 1 -p 2 -v -timeout 15m $(OTHER_STAGES)
+	$(GO) -C test test -short -count 1 -v -timeout 20m -run '$(E2E_MORE)' ./e2e
 
 .PHONY: test-node
 test-node: need-go ## Run the tests that need a real node, with a kubelet, and install a release on some: as root, where containerd is installed
 	$(GO) -C test run ./cmd/lab build --real-nodes
-	$(GO) -C test test -count 1 -p 1 -v -timeout 30m ./node/...
+	$(GO) -C test test -count 1 -p 1 -v -timeout 45m ./node/...
 
 .PHONY: test-karmada
 test-karmada: need-go ## Run our programs on a real Karmada control plane; builds Karmada's programs, for six minutes, the first time
@@ -137,7 +159,7 @@ test-karmada: need-go ## Run our programs on a real Karmada control plane; build
 
 # Each part by itself takes less than an hour. What is simulated or compared needs many rounds, and no race detector: the
 # unit tests run the same code under it.
-PARTS  ?= unit records dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership install doctor dashboard restricted podsizes capacity lab node karmadahub skew e2e hostile fuzz
+PARTS  ?= unit records dist monitoring oracle differential multidim distributed sim bench cmd api deploy admission sources membership install doctor dashboard restricted podsizes capacity lab node karmadahub skew shards e2e hostile fuzz
 UNRACED = differential multidim distributed hostile
 
 .PHONY: test-full
@@ -167,7 +189,8 @@ full-fuzz:
 full-dist:
 	$(GO) -C tools/dist test -count 1 -v -timeout 1h ./...
 
-full-monitoring: test-monitoring
+full-monitoring:
+	$(GO) -C tools/monitoring test -count 1 -v -timeout 1h ./...
 
 # Builds the control planes of other minor versions first, some eight minutes each, if they are not there yet.
 full-skew:
@@ -236,5 +259,5 @@ verify: need-go ## Check that files are formatted, generated ones current, and g
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; $(call GENERATE,$$fresh); \
 	    for file in $(GENERATED); do diff -u $$file $$fresh/$$file || { echo "Not current; run make generate."; exit 1; }; done
 	@$(GO) -C tools test ./...
-	@for module in . test test/oracle test/karmada tools tools/dist tools/monitoring; do echo "Checking $$module/go.mod ..."; \
+	@for module in . test test/oracle test/certmanager test/karmada tools tools/dist tools/monitoring; do echo "Checking $$module/go.mod ..."; \
 	    $(GO) -C $$module mod tidy -diff || { echo "Not tidy; run go -C $$module mod tidy."; exit 1; }; done

@@ -16,6 +16,7 @@
 //	             pkg/controllers/* one package per API or controller: gather, decide, apply; a
 //	                               controller with modes has one package below it for each
 //	             pkg/plugin/       the commands of kubectl-fleetscale
+//	               dashboard       a page about a fleet: the caller's own, and that of cmd/dashboard for many
 //	               cordon          no more for a member, or nothing at all
 //	               crontab         when rules run next
 //	               doctor          what is wrong with a fleet, and how to repair it
@@ -48,29 +49,33 @@
 //	               hubmetrics      what its metrics APIs say of a workload
 //	               placement       in which clusters others place a workload
 //	               served          whether it serves our schema
+//	               shardlease      which shards of the objects a replica holds, by Leases
 //	               webhooks        whether webhooks of Karmada are asked about our kinds
 //	             pkg/recording/recordstore  records of decisions, in memory or in files, and for the adapter
 //	             pkg/registration/watcher  its objects that register members, kept by watches
 //	             pkg/claims/index  its autoscalers by what they scale
 //	             pkg/certs         how certificates come to be
 //	             pkg/readonly      a transport that sends nothing but reads
+//	             pkg/fence         a transport that writes nothing for who no longer owns an object
 //	             pkg/command       what the command lines of servers have in common
 //	             pkg/plugin        what the commands of kubectl-fleetscale have in common; each has a
 //	                               package below it, in ring 3, and pages has what browsers run
-//	             pkg/controllers/fairqueue  whose object is reconciled next
 //	             pkg/controllers/perobject  what a controller knows of each object
+//	             pkg/controllers/sharding   whose object is reconciled next, and by which replica
 //	             pkg/controllers/restore    objects that have lost fields to another schema, and get them back
 //	1 decisions  pkg/replicas      how many replicas
 //	             pkg/explanation   why so many replicas, as it is stored, printed and decided again
 //	             pkg/recording     what decisions were told, so that they can be made again
 //	             pkg/replay        what they would have been by another spec
 //	             pkg/chart         pictures of figures
+//	             pkg/recommendation  what containers should request, by the spec of a MultidimPodAutoscaler
 //	             pkg/goals         the FederatedHPA that a MultidimPodAutoscaler owns, and what Pods reserve for it
 //	             pkg/assignment    which of them where
 //	             pkg/memberhpa     a member's part of an autoscaler, to be and as it is
 //	             pkg/fit           how many more fit a cluster, and how large they may be
 //	             pkg/schedule      when: cron and time zones
 //	             pkg/setback       who undoes what is written, again and again
+//	             pkg/shards        which object is in which shard, and which replica should hold it
 //	             pkg/shares        who gives way where tenants share a bound
 //	             pkg/sizes         how large: requests of containers, from what they used
 //	             pkg/speccopy      what another schema drops of a spec, kept in an annotation
@@ -95,8 +100,9 @@
 // import them, and nothing else.
 //
 // Beside them: test/ is a Go module of its own, with real control planes on one machine (test/lab), end-to-end tests
-// (test/e2e) and the demo; test/oracle is another, for the library that judges pkg/sizes, and test/karmada, for the
-// programs of Karmada, and test/kubernetes/*, for those of control planes of other versions; tools/ is one more, with
-// pinned tools and our own, and tools/dist, which makes releases, and tools/monitoring, by which alerts and dashboards
-// are judged; deploy/ holds manifests; docs/ explains, and docs/architecture.md is where to begin.
+// (test/e2e) and the demo; test/oracle is another, for the library that judges pkg/sizes, and test/certmanager, for
+// the controllers of cert-manager, and test/karmada, for the programs of Karmada, and test/kubernetes/*, for those of
+// control planes of other versions; tools/ is one more, with pinned tools and our own, and tools/dist, which makes
+// releases, and tools/monitoring, by which alerts and dashboards are judged; deploy/ holds manifests; docs/ explains,
+// and docs/architecture.md is where to begin.
 package fleetscale

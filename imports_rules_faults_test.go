@@ -154,6 +154,14 @@ func TestImportFaults(t *testing.T) {
 		"but what it judges is compared with it": {
 			"test/oracle/a_test.go", imports("k8s.io/autoscaler/vertical-pod-autoscaler/pkg/recommender/model", module+"/pkg/sizes"), nil,
 		},
+		"nor cert-manager, not even by tests on a real node": {
+			"test/node/install/a_test.go", imports("github.com/cert-manager/cert-manager/pkg/controller"),
+			[]string{"test/node/install/a_test.go imports github.com/cert-manager/cert-manager/pkg/controller: only the module " +
+				"test/certmanager may; what others apply are manifests"},
+		},
+		"but the module that runs it may": {
+			"test/certmanager/main.go", imports("github.com/cert-manager/cert-manager/pkg/controller"), nil,
+		},
 		"nor Karmada, not even by other tests": {
 			"test/lab/a.go", imports("github.com/karmada-io/karmada/pkg/util"),
 			[]string{"test/lab/a.go imports github.com/karmada-io/karmada/pkg/util: only the module test/karmada may; its versions of " +

@@ -110,6 +110,9 @@ func (s source) mayNot(imported string, inTest bool) string {
 	if below(imported, "k8s.io/autoscaler") && !strings.HasPrefix(s.name, "test/oracle/") {
 		return "only the module test/oracle may; nothing else links VPA"
 	}
+	if below(imported, "github.com/cert-manager/cert-manager") && !strings.HasPrefix(s.name, "test/certmanager/") {
+		return "only the module test/certmanager may; what others apply are manifests"
+	}
 	if below(imported, "github.com/karmada-io/karmada") && !strings.HasPrefix(s.name, "test/karmada/") {
 		return "only the module test/karmada may; its versions of Kubernetes' modules are Karmada's"
 	}

@@ -37,7 +37,8 @@ what to do when an alert that is built on them fires: [Runbooks](runbooks.md).
   ` + "`hpa_name`" + ` for the name, so that its dashboards can be used.
 * The series of an object or a cluster end with it.
 * A histogram has series ` + "`_bucket`, `_sum` and `_count`" + `.
-* The controller-manager's series of autoscalers are those of its leader; the other replicas have none.
+* The controller-manager's series of autoscalers are those of its leader; the other replicas have none. With ` + "`--shards`" + ` each has those of
+  its shards.
 
 `
 

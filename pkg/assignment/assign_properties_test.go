@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -94,7 +93,7 @@ func checkAssignment(t *testing.T, seed uint64) {
 	r.Shuffle(len(shuffled.Clusters), func(i, j int) {
 		shuffled.Clusters[i], shuffled.Clusters[j] = shuffled.Clusters[j], shuffled.Clusters[i]
 	})
-	if diff := cmp.Diff(a, Assign(shuffled)); diff != "" {
+	if diff := fleettest.Diff(a, Assign(shuffled)); diff != "" {
 		t.Errorf("%+v: in another order (-first +second):\n%s", q, diff)
 	}
 	if seed%3 == 0 {

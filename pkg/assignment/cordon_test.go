@@ -239,7 +239,7 @@ func tainted(t *testing.T, seed uint64) *county {
 func TestSimulationOfTaints(t *testing.T) {
 	t.Parallel()
 	emptied := 0
-	for seed := range fleettest.Rounds(300, 5) {
+	for seed := range fleettest.Rounds(300, 10) {
 		c := tainted(t, seed+5000)
 		for _, w := range c.members {
 			if w.Standing == taints.Drained && w.Current == 0 {
@@ -247,7 +247,7 @@ func TestSimulationOfTaints(t *testing.T) {
 			}
 		}
 	}
-	if uint64(emptied) < fleettest.Rounds(60, 5) {
+	if uint64(emptied) < fleettest.Rounds(60, 10) {
 		t.Errorf("only %d clusters were emptied", emptied)
 	}
 }

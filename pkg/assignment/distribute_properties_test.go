@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -53,14 +51,14 @@ func checkDistribution(t *testing.T, r *rand.Rand, q DistributeQuestion) {
 	r.Shuffle(len(again.Clusters), func(i, j int) {
 		again.Clusters[i], again.Clusters[j] = again.Clusters[j], again.Clusters[i]
 	})
-	if diff := cmp.Diff(d.Replicas, Distribute(again).Replicas); diff != "" {
+	if diff := fleettest.Diff(d.Replicas, Distribute(again).Replicas); diff != "" {
 		t.Errorf("%+v: asked once more (-first +second):\n%s", q, diff)
 	}
 	shuffled := running(q, nil)
 	r.Shuffle(len(shuffled.Clusters), func(i, j int) {
 		shuffled.Clusters[i], shuffled.Clusters[j] = shuffled.Clusters[j], shuffled.Clusters[i]
 	})
-	if diff := cmp.Diff(d, Distribute(shuffled)); diff != "" {
+	if diff := fleettest.Diff(d, Distribute(shuffled)); diff != "" {
 		t.Errorf("%+v: in another order (-first +second):\n%s", q, diff)
 	}
 }
@@ -97,7 +95,7 @@ func checkPlainDistribution(t *testing.T, r *rand.Rand, q DistributeQuestion) {
 		q.Clusters[i].Current = 0
 	}
 	d = Distribute(q)
-	if diff := cmp.Diff(d.Targets, d.Replicas); diff != "" {
+	if diff := fleettest.Diff(d.Targets, d.Replicas); diff != "" {
 		t.Errorf("%+v: from nothing (-share +got):\n%s", q, diff)
 	}
 }

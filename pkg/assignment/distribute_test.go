@@ -179,7 +179,7 @@ func TestDistributeByDefinition(t *testing.T) {
 	t.Parallel()
 	for seed := range fleettest.Rounds(cases, 20) {
 		q := randomDistribution(rand.New(rand.NewPCG(seed, 0)), false)
-		if diff := cmp.Diff(byDefinition(q), Distribute(q)); diff != "" {
+		if diff := fleettest.Diff(byDefinition(q), Distribute(q)); diff != "" {
 			t.Fatalf("seed %d: %+v (-definition +got):\n%s", seed, q, diff)
 		}
 	}
@@ -187,14 +187,14 @@ func TestDistributeByDefinition(t *testing.T) {
 
 func TestDistributeManyByDefinition(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20) {
+	for seed := range fleettest.Rounds(20, 4) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		q := randomDistribution(r, false)
 		q.Total = 100_000 + r.Int32N(1000)
 		for i := range q.Clusters {
 			q.Clusters[i].Current *= r.Int32N(3000)
 		}
-		if diff := cmp.Diff(byDefinition(q), Distribute(q)); diff != "" {
+		if diff := fleettest.Diff(byDefinition(q), Distribute(q)); diff != "" {
 			t.Fatalf("seed %d: %+v (-definition +got):\n%s", seed, q, diff)
 		}
 	}
@@ -209,7 +209,7 @@ func FuzzDistribute(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		q := randomDistribution(r, false)
 		q.Total = max(0, total%5000)
-		if diff := cmp.Diff(byDefinition(q), Distribute(q)); diff != "" {
+		if diff := fleettest.Diff(byDefinition(q), Distribute(q)); diff != "" {
 			t.Fatalf("%+v (-definition +got):\n%s", q, diff)
 		}
 		checkDistribution(t, r, q)

@@ -32,6 +32,10 @@ func TestFloorsHold(t *testing.T) {
 			if least := step.Sites[one.Name].Min; int64(least) > most || (least == 0) != (most == 0) {
 				t.Fatalf("%s gets %d to %d: %s of %s", one.Name, least, most, told(step), describe(s))
 			}
+			scale := ptr.Deref(step.Sites[one.Name].Scale, 0)
+			if begins := one.Max == 0 && one.Current == 0 && most > 0; begins && (scale < 1 || int64(scale) > most) {
+				t.Fatalf("%s begins with %d: %s of %s", one.Name, scale, told(step), describe(s))
+			}
 			share := shares[one.Name].Max
 			if least := min(share, max(1, min(one.Current, share))); most < int64(least) {
 				t.Fatalf("%s runs %d, its share is %d, and it gets %d: %s of %s", one.Name, one.Current, share, most, told(step), describe(s))

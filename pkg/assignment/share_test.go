@@ -101,7 +101,7 @@ func TestLevelStepByStep(t *testing.T) {
 			want[best]++
 		}
 		got, gotLeft := level(n, gaps, rooms)
-		if diff := cmp.Diff(want, got); diff != "" || gotLeft != max(0, left) {
+		if diff := fleettest.Diff(want, got); diff != "" || gotLeft != max(0, left) {
 			t.Fatalf("level(%d, %v, %v): left %d, want %d (-want +got):\n%s", n, gaps, rooms, gotLeft, left, diff)
 		}
 	}

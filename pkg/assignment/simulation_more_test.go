@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -95,7 +94,7 @@ func TestSimulationOfRestarts(t *testing.T) {
 		forgetful := story(t, seed, late, func(c *county) {
 			c.recall = func(s Snapshot) Snapshot { return recalled(t, s) }
 		})
-		if diff := cmp.Diff(append(want.log, want.rest()...), append(forgetful.log, forgetful.rest()...)); diff != "" {
+		if diff := fleettest.Diff(append(want.log, want.rest()...), append(forgetful.log, forgetful.rest()...)); diff != "" {
 			t.Fatalf("seed %d (-with memory +without):\n%s", seed, diff)
 		}
 		r := rand.New(rand.NewPCG(seed, 10))
@@ -111,7 +110,7 @@ func TestSimulationOfRestarts(t *testing.T) {
 				return s
 			}
 		})
-		if diff := cmp.Diff(want.rest(), restarted.rest()); diff != "" {
+		if diff := fleettest.Diff(want.rest(), restarted.rest()); diff != "" {
 			t.Errorf("seed %d (-without restarts +with):\n%s", seed, diff)
 		}
 	}

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/taints"
@@ -253,7 +251,7 @@ func (c *county) round() Step {
 	step := Next(s)
 	if step.Action != "" { // the order of the sites does not show
 		slices.Reverse(s.Sites)
-		if diff := cmp.Diff(step, Next(s)); diff != "" {
+		if diff := fleettest.Diff(step, Next(s)); diff != "" {
 			c.fail("in another order (-first +second):\n%s", diff)
 		}
 	}
@@ -373,13 +371,13 @@ func story(t *testing.T, seed uint64, changes ...func(*county)) *county {
 func TestSimulation(t *testing.T) {
 	t.Parallel()
 	total := map[Action]int{}
-	for seed := range fleettest.Rounds(300, 5) {
+	for seed := range fleettest.Rounds(300, 10) {
 		for action, n := range story(t, seed).actions {
 			total[action] += n
 		}
 	}
 	for _, action := range []Action{Initialized, FailedOver, Spilled, Drained, Woken, Slept, MinimumMoved, CapacityFollowed, DemandFollowed} {
-		if uint64(total[action]) < fleettest.Rounds(15, 5) {
+		if uint64(total[action]) < fleettest.Rounds(15, 10) {
 			t.Errorf("%s happened %d times only", action, total[action])
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // TestStories plays the stories in testdata/stories, and compares what happens with what is written there. After a change
@@ -149,7 +150,7 @@ func (s *tale) decide() Step {
 	seen := s.snapshot()
 	step := Next(seen)
 	slices.Reverse(seen.Sites)
-	if diff := cmp.Diff(step, Next(seen)); diff != "" {
+	if diff := fleettest.Diff(step, Next(seen)); diff != "" {
 		s.Fatalf(s.t, "in another order (-first +second):\n%s", diff)
 	}
 	return step

@@ -6,16 +6,16 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // Terms come to the bounds of each cluster, shares to what rounding makes of them, and to ask for them changes nothing.
 func TestTermsComeToBounds(t *testing.T) {
 	seen := map[Source]int{}
-	for seed := range uint64(3000) {
+	for seed := range fleettest.Rounds(3000, 10) {
 		q := randomAssignment(rand.New(rand.NewPCG(seed, 11)), false)
 		a, terms := assign(q, true)
-		if diff := cmp.Diff(Assign(q), a); diff != "" {
+		if diff := fleettest.Diff(Assign(q), a); diff != "" {
 			t.Fatalf("seed %d: (-unasked +asked):\n%s", seed, diff)
 		}
 		for name, b := range a.Bounds {

@@ -57,6 +57,7 @@ func TestFirstCertificate(t *testing.T) {
 	hub := newHub(t)
 	theirs := hub.object(theirAPIPath)
 	k := replica(t, hub, freely)
+	k.options.Mutual = false
 	changes := 0
 	k.OnChange(func() { changes++ })
 	if err := k.Ready(); err == nil {
@@ -220,7 +221,7 @@ func TestWhatPeopleDoToTheSecret(t *testing.T) {
 			k := replica(t, hub, freely)
 			k.sync(quiet(t))
 			before, _ := k.CurrentCertKeyContent()
-			other, err := issue("other.fleetscale-system.svc", time.Hour)
+			other, err := issueMutual("other.fleetscale-system.svc", time.Hour)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,7 @@
 package explanation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,7 +47,7 @@ func Again(object *v1alpha1.FederatedHPA, before *v1alpha1.FederatedHPASpec) (*v
 		Scale:     replicas.Scale{Replicas: e.CurrentReplicas, Selector: anySelector},
 		Copies:    int(e.Copies),
 		Now:       e.Time.Time,
-		Options:   optionsOf(e, &before.HorizontalPodAutoscalerSpec),
+		Options:   Options(e, &before.HorizontalPodAutoscalerSpec),
 		State:     stateOf(e, object.Status.Stabilization),
 	}
 	if e.CurrentReplicas == 0 && replicas.Basis(e.Basis) != replicas.BasisDisabled {
@@ -132,9 +133,12 @@ func longest(rules *autoscalingv2.HPAScalingRules) (seconds int32) {
 	return seconds
 }
 
-// optionsOf returns the controller's, as far as they show.
-func optionsOf(e *v1alpha1.DecisionExplanation, spec *autoscalingv2.HorizontalPodAutoscalerSpec) replicas.Options {
+// Options are the controller's, as far as an explanation shows them, and otherwise the defaults.
+func Options(e *v1alpha1.DecisionExplanation, spec *autoscalingv2.HorizontalPodAutoscalerSpec) replicas.Options {
 	o := replicas.Options{Tolerance: usualTolerance, StabilizationWindow: usualWindow}
+	if e == nil {
+		return o
+	}
 	if tolerance, shown := toleranceOf(e, spec); shown {
 		o.Tolerance = tolerance
 	}
@@ -247,22 +251,36 @@ func asError(message string) error {
 // toldOf is what a metric was told, if that is enough for its target.
 func toldOf(m *v1alpha1.MetricExplanation, spec *autoscalingv2.MetricSpec) (*replicas.Told, error) {
 	rule, target := ruleOf(spec)
-	told := &replicas.Told{Value: m.Value, ReadyUnknown: m.ReadyUnknown, Lagging: m.Lagging}
 	switch was := replicas.Rule(m.Rule); {
 	case rule == was:
 	case rule == replicas.RuleAverage && was == replicas.RuleUtilization:
 	default:
 		return nil, fmt.Errorf("sums for a target of the kind %s do not tell what one of the kind %s asks for", was, rule)
 	}
-	switch rule {
-	case replicas.RuleRatio:
-		told.Ready = m.Multiplied
-		return told, nil
-	case replicas.RuleShare:
-		told.Running = int32(m.Multiplied)
+	told := Told(m)
+	if rule == replicas.RuleRatio || rule == replicas.RuleShare {
 		return told, nil
 	}
-	f := m.Fleet
+	if busy, known := told.Sums.BusyAt(int32(target)); known {
+		told.Sums.Busy = busy
+	} else if rule == replicas.RuleUtilization && target != m.Target {
+		return nil, errors.New("the Pods without a sample request too many different amounts for their sums to tell what another target asks for")
+	}
+	return told, nil
+}
+
+// Told is what a metric was told by its explanation, which has no error.
+func Told(m *v1alpha1.MetricExplanation) *replicas.Told {
+	told := &replicas.Told{Value: m.Value, ReadyUnknown: m.ReadyUnknown, Lagging: m.Lagging}
+	switch replicas.Rule(m.Rule) {
+	case replicas.RuleRatio:
+		told.Ready = m.Multiplied
+		return told
+	case replicas.RuleShare:
+		told.Running = int32(m.Multiplied)
+		return told
+	}
+	f := cmp.Or(m.Fleet, &v1alpha1.PodSums{})
 	told.Sums = replicas.Sums{
 		Ignored: int(f.Ignored), Unready: int(f.Unready), Missing: int(f.Missing), Counted: int(f.Counted), Strangers: int(f.Unlisted),
 		Used: f.Used, StrangersUsed: f.UnlistedUsed, Requests: f.Requested, UnreadyRequests: f.UnreadyRequested,
@@ -271,12 +289,7 @@ func toldOf(m *v1alpha1.MetricExplanation, spec *autoscalingv2.MetricSpec) (*rep
 	for _, r := range f.MissingByRequest {
 		told.Sums.ByRequest = append(told.Sums.ByRequest, replicas.Requested{Request: r.Request, Pods: int(r.Pods), Abandoned: r.Abandoned})
 	}
-	if busy, known := told.Sums.BusyAt(int32(target)); known {
-		told.Sums.Busy = busy
-	} else if rule == replicas.RuleUtilization && target != m.Target {
-		return nil, errors.New("the Pods without a sample request too many different amounts for their sums to tell what another target asks for")
-	}
-	return told, nil
+	return told
 }
 
 // ruleOf returns how a metric comes to its number, and its target where that is a utilization.

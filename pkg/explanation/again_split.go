@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -26,7 +25,12 @@ func AgainSplit(object *v1alpha1.FederatedHPA, before *v1alpha1.FederatedHPASpec
 		return nil, nil, err
 	}
 	e := object.Status.Explanation
-	preferences, entries, err := preferencesOf(e.Split.Clusters, object.Spec.FederatedHPAAssignment, before.FederatedHPAAssignment)
+	selected := make([]Selected, len(e.Split.Clusters))
+	for i := range e.Split.Clusters {
+		c := &e.Split.Clusters[i]
+		selected[i] = Selected{Name: c.Name, Entries: c.Entries, More: len(c.Entries) >= MostEntries}
+	}
+	preferences, entries, err := PreferencesAgain(selected, object.Spec.FederatedHPAAssignment, before.FederatedHPAAssignment)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +74,12 @@ func splittable(object *v1alpha1.FederatedHPA, before *v1alpha1.FederatedHPASpec
 	case object.Spec.FederatedHPAAssignment == nil:
 		return errors.New("spec.federatedHPAAssignment: what central mode would decide is not known")
 	}
-	if field := differing(unsplit(&object.Spec), unsplit(before)); field != "" {
+	return SplitBySame(&object.Spec, before)
+}
+
+// SplitBySame returns why it is not known how bounds would be split by another spec: they differ in more than in how bounds are split.
+func SplitBySame(now, before *v1alpha1.FederatedHPASpec) error {
+	if field := differing(unsplit(now), unsplit(before)); field != "" {
 		return fmt.Errorf("spec.%s: how bounds would be split by another one is not known; minReplicas, maxReplicas, scalingToZero "+
 			"and federatedHPAAssignment can be changed", field)
 	}
@@ -79,13 +88,8 @@ func splittable(object *v1alpha1.FederatedHPA, before *v1alpha1.FederatedHPASpec
 
 // edited is what the edited object says of the next decision; it has no clusters yet.
 func edited(object *v1alpha1.FederatedHPA) assignment.Snapshot {
-	a := object.Spec.FederatedHPAAssignment
-	s := assignment.Snapshot{
-		Policy: assignment.Policy(a.FederatedHPAAssignmentType), UID: string(object.UID), Min: ptr.Deref(object.Spec.MinReplicas, 1),
-		Max: object.Spec.MaxReplicas, Order: a.DistributionOrder, ScaleDownOrder: a.ScaleDownOrder, Rebalance: a.RebalanceOrDefault(),
-		ScalingToZero: ptr.Deref(object.Spec.ScalingToZero, false) && object.Spec.ScalingToZeroMode != v1alpha1.ScalingToZeroNative,
-		Grace:         anyGrace, Changed: true, Now: object.Status.Explanation.Time.Time,
-	}
+	s := assignment.Snapshot{UID: string(object.UID), Grace: anyGrace, Changed: true, Now: object.Status.Explanation.Time.Time}
+	s.Follow(&object.Spec, assignment.Usual{})
 	if object.Status.Assignment != nil {
 		s.Memory = *object.Status.Assignment
 	}
@@ -145,9 +149,16 @@ func siteOf(c *v1alpha1.ClusterSplit, now time.Time) assignment.Site {
 	return s
 }
 
-// preferencesOf are those of the clusters by the entries of the spec, and which entries select them. Which clusters an entry selects is
-// told for those there were; of others it is known only if they select by name.
-func preferencesOf(clusters []v1alpha1.ClusterSplit, now, before *v1alpha1.FederatedHPAAssignment) (map[string]assignment.Preference,
+// Selected is a cluster, and which entries of the preferences select it. More: there may be others.
+type Selected struct {
+	Name    string
+	Entries []int32
+	More    bool
+}
+
+// PreferencesAgain are those of the clusters by the entries of another spec, and which entries select them. Which clusters an entry selects
+// is told for those there were; of others it is known only if they select by name.
+func PreferencesAgain(clusters []Selected, now, before *v1alpha1.FederatedHPAAssignment) (map[string]assignment.Preference,
 	map[string][]int32, error) {
 	entries := slices.Clone(now.ClusterAutoscalingPreference)
 	selecting := map[string][]int32{}
@@ -155,7 +166,7 @@ func preferencesOf(clusters []v1alpha1.ClusterSplit, now, before *v1alpha1.Feder
 	for i := range entries {
 		var names, others []string
 		for k := range clusters {
-			selects, err := selected(&clusters[k], i, now, before)
+			selects, err := clusters[k].by(i, now, before)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -173,12 +184,12 @@ func preferencesOf(clusters []v1alpha1.ClusterSplit, now, before *v1alpha1.Feder
 	return preferences, selecting, err
 }
 
-// selected reports whether an entry selects a cluster.
-func selected(c *v1alpha1.ClusterSplit, entry int, now, before *v1alpha1.FederatedHPAAssignment) (bool, error) {
+// by reports whether an entry selects the cluster.
+func (c *Selected) by(entry int, now, before *v1alpha1.FederatedHPAAssignment) (bool, error) {
 	affinity := now.ClusterAutoscalingPreference[entry].TargetCluster
 	if before != nil && entry < len(before.ClusterAutoscalingPreference) &&
 		equality.Semantic.DeepEqual(affinity, before.ClusterAutoscalingPreference[entry].TargetCluster) {
-		if len(c.Entries) >= MostEntries {
+		if c.More {
 			return false, fmt.Errorf("cluster %s is selected by more entries of clusterAutoscalingPreference than the explanation names", c.Name)
 		}
 		return slices.Contains(c.Entries, int32(entry)), nil

@@ -46,7 +46,7 @@ func pods(n int) *corev1.PodList {
 
 // What the guard costs is to be set against what decoding costs.
 func BenchmarkPodList(b *testing.B) {
-	guarded := SchemeOf(scheme.Scheme)
+	guarded := ofKubernetes()
 	for i, body := range encodings(pods(2000)) {
 		format := []string{"json", "protobuf"}[i]
 		b.Run(format+"/guard", func(b *testing.B) {

@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes/scheme"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const evil = "1e-2147483648"
@@ -109,14 +114,28 @@ func TestProtobufIsReadAsStrictlyAsAnyDecoder(t *testing.T) {
 	}
 }
 
+// ofKubernetes guards all types of Kubernetes. To learn them takes longer than most tests.
+var ofKubernetes = sync.OnceValue(func() *Scheme { return SchemeOf(scheme.Scheme) })
+
+// kindsOf are all kinds, in the short form one of each type: the options of requests are kinds of every API.
+func kindsOf(s *Scheme) []schema.GroupVersionKind {
+	all := slices.SortedFunc(maps.Keys(s.kinds), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+	seen := map[reflect.Type]bool{}
+	return slices.DeleteFunc(all, func(kind schema.GroupVersionKind) bool {
+		again := seen[s.kinds[kind]]
+		seen[s.kinds[kind]] = true
+		return again && testing.Short()
+	})
+}
+
 // Every type that Kubernetes has, each filled at random: what is refused is what has a harmful quantity,
 // and nothing that has any other text that resembles one.
 func TestEachTypeOfKubernetes(t *testing.T) {
-	guarded := SchemeOf(scheme.Scheme)
+	guarded := ofKubernetes()
 	random := rand.New(rand.NewPCG(1, 2))
 	checked := 0
-	for kind := range guarded.kinds {
-		for range 3 {
+	for _, kind := range kindsOf(guarded) {
+		for range fleettest.Rounds(3, 3) {
 			object, err := scheme.Scheme.New(kind)
 			if err != nil {
 				t.Fatal(err)
@@ -223,7 +242,7 @@ func (f *filler) fillMap(v reflect.Value, depth int) {
 }
 
 func TestDecoderRefuses(t *testing.T) {
-	guarded := SchemeOf(scheme.Scheme)
+	guarded := ofKubernetes()
 	pod := `{"kind":"Pod","apiVersion":"v1","spec":{"overhead":{"cpu":"1e-2147483648"}}}`
 	bare := `{"spec":{"overhead":{"cpu":"1e-2147483648"}}}`
 	podKind := corev1.SchemeGroupVersion.WithKind("Pod")

@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // taken is what read allocates, in bytes.
@@ -46,10 +48,10 @@ func holds(t *testing.T, what string, weight int64, read func()) (took int64) {
 
 // Whatever of Kubernetes' types it is, decoding takes no more than was said, in JSON and in protobuf.
 func TestWeightOfEachTypeOfKubernetes(t *testing.T) {
-	guarded, decoder := SchemeOf(scheme.Scheme), scheme.Codecs.UniversalDeserializer()
+	guarded, decoder := ofKubernetes(), scheme.Codecs.UniversalDeserializer()
 	random := rand.New(rand.NewPCG(3, 4))
-	for kind := range guarded.kinds {
-		for range 2 {
+	for _, kind := range kindsOf(guarded) {
+		for range fleettest.Rounds(2, 2) {
 			object, err := scheme.Scheme.New(kind)
 			if err != nil {
 				t.Fatal(err)
@@ -167,7 +169,7 @@ func TestWeightOfWhatUnfolds(t *testing.T) {
 		}
 		holds(t, name+" by the standard library", weight, func() { _ = stdjson.Unmarshal([]byte(body), &corev1.Pod{}) })
 		typed := `{"kind":"Pod","apiVersion":"v1",` + body[1:]
-		weight, err = SchemeOf(scheme.Scheme).Check([]byte(typed), nil, nil)
+		weight, err = ofKubernetes().Check([]byte(typed), nil, nil)
 		if err == nil {
 			holds(t, name+" by the API machinery", weight, func() {
 				_, _, _ = scheme.Codecs.UniversalDeserializer().Decode([]byte(typed), nil, nil)
@@ -206,8 +208,8 @@ func TestWeightOfCrumbs(t *testing.T) {
 	var some []byte
 	for i := range 3000 {
 		some = append(some, field(11, append(field(1, []byte(fmt.Sprint(i))), field(2, nil)...))...)
-		bodies["many labels"] = field(2, field(1, some))
 	}
+	bodies["many labels"] = field(2, field(1, some))
 	for name, body := range bodies {
 		weight, err := TypeOf(&corev1.PodList{}).Protobuf(body)
 		if err != nil {
@@ -247,7 +249,7 @@ func TestWeightOfOrdinaryLists(t *testing.T) {
 		weight, err = TypeOf(list).JSON(text)
 		check(fmt.Sprint(n, " PodMetrics in JSON"), weight, err, 4, func() { _ = stdjson.Unmarshal(text, &metricsv1beta1.PodMetricsList{}) })
 		for i, body := range encodings(pods(n)) {
-			weight, err = SchemeOf(scheme.Scheme).Check(body, nil, nil)
+			weight, err = ofKubernetes().Check(body, nil, nil)
 			check(fmt.Sprint(n, " Pods ", i), weight, err, 5, func() { _, _, _ = scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil) })
 		}
 	}

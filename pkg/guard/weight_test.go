@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/scheme"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/wire"
@@ -66,7 +65,7 @@ func TestListsOfNothingAreTooHeavy(t *testing.T) {
 			} else if got := tooHeavy(JSON(body, &corev1.PodList{})); got != tc.want {
 				t.Errorf("an object of the type: %t, want %t", got, tc.want)
 			}
-			if _, err := SchemeOf(scheme.Scheme).Check(body, nil, nil); tooHeavy(err) != tc.want {
+			if _, err := ofKubernetes().Check(body, nil, nil); tooHeavy(err) != tc.want {
 				t.Errorf("%v, want that it is too heavy: %t", err, tc.want)
 			}
 		})
@@ -106,7 +105,7 @@ func TestRealListsAreNotTooHeavy(t *testing.T) {
 	}
 	for _, list := range []*corev1.PodList{pods(many / 4), bare} {
 		for _, body := range encodings(list) {
-			if _, err := SchemeOf(scheme.Scheme).Check(body, nil, nil); err != nil {
+			if _, err := ofKubernetes().Check(body, nil, nil); err != nil {
 				t.Errorf("%.80q: %v", body, err)
 			}
 		}

@@ -18,6 +18,8 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.json")
@@ -125,12 +127,12 @@ func TestEncodeSendsNothingThatTheServerFillsIn(t *testing.T) {
 
 // What is decoded is what was encoded, less the tolerances in v2beta2; and encoding it changes nothing of it.
 func TestEncodeDecodes(t *testing.T) {
-	for seed := range int64(500) {
+	for seed := range int64(fleettest.Rounds(500, 5)) {
 		hpa := Render(anyFederated(rand.New(rand.NewSource(seed))))
 		for _, version := range versions {
 			before := hpa.DeepCopy()
 			body, err := Encode(hpa, version)
-			if diff := cmp.Diff(before, hpa); diff != "" {
+			if diff := fleettest.Diff(before, hpa); diff != "" {
 				t.Fatalf("seed %d, %s: Encode changed its argument (-before +after):\n%s", seed, version, diff)
 			}
 			if version == v2beta2 && strings.Contains(string(encode(t, hpa, v2)), "containerResource") {
@@ -150,7 +152,7 @@ func TestEncodeDecodes(t *testing.T) {
 			if err := json.Unmarshal(body, got); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := fleettest.Diff(want, got); diff != "" {
 				t.Fatalf("seed %d, %s (-encoded +decoded):\n%s", seed, version, diff)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestRenderIsNamedAndLabelled(t *testing.T) {
@@ -172,7 +173,7 @@ func TestRenderSharesNothing(t *testing.T) {
 			rules.Policies[0].Value = 77
 			*rules.SelectPolicy = "changed"
 		}
-		if diff := cmp.Diff(before, f); diff != "" {
+		if diff := fleettest.Diff(before, f); diff != "" {
 			t.Fatalf("seed %d: writing to the result changed the FederatedHPA (-before +after):\n%s", seed, diff)
 		}
 	}

@@ -78,6 +78,10 @@ func TestHistoryIsServed(t *testing.T) {
 	if h.ask(ofCart); !from.IsZero() {
 		t.Errorf("asked since %v", from)
 	}
+	object.Kind = recording.SizesKind
+	if h.ask(historyPath + "shop/multidimpodautoscalers/cart/decisions"); asked != object {
+		t.Errorf("asked for %v, want %v", asked, object)
+	}
 	for path, want := range map[string]int{
 		ofCart + query("since", "yesterday"):          http.StatusBadRequest,
 		historyPath + "shop/federatedhpas/cart":       http.StatusMethodNotAllowed,
@@ -97,6 +101,9 @@ func TestHistoryIsServed(t *testing.T) {
 	want := []metav1.APIResource{
 		{Name: "federatedhpas", SingularName: "federatedhpa", Namespaced: true, Kind: "FederatedHPAHistory", Verbs: metav1.Verbs{}},
 		{Name: "federatedhpas/decisions", Namespaced: true, Kind: "FederatedHPAHistory", Verbs: metav1.Verbs{"get"}},
+		{Name: "multidimpodautoscalers", SingularName: "multidimpodautoscaler", Namespaced: true, Kind: "MultidimPodAutoscalerHistory",
+			Verbs: metav1.Verbs{}},
+		{Name: "multidimpodautoscalers/decisions", Namespaced: true, Kind: "MultidimPodAutoscalerHistory", Verbs: metav1.Verbs{"get"}},
 	}
 	if diff := cmp.Diff(want, resources.APIResources); diff != "" {
 		t.Errorf("discovery (-want +got):\n%s", diff)
@@ -108,6 +115,7 @@ func TestHistoryNeedsTheRightToTheObject(t *testing.T) {
 	type right struct{ group, resource, subresource, namespace, name string }
 	decisions := right{"history.fleetscale.io", "federatedhpas", "decisions", "shop", "cart"}
 	object := right{"autoscaling.karmada.io", "federatedhpas", "", "shop", "cart"}
+	sizes := right{"history.fleetscale.io", "multidimpodautoscalers", "decisions", "shop", "cart"}
 	for user, tc := range map[string]struct {
 		rights []right
 		fails  error
@@ -118,6 +126,7 @@ func TestHistoryNeedsTheRightToTheObject(t *testing.T) {
 		"decisions only": {rights: []right{decisions}, want: http.StatusForbidden,
 			says: "the right to get federatedhpas.autoscaling.karmada.io, too: no role"},
 		"the object only":   {rights: []right{object}, want: http.StatusForbidden},
+		"that of its sizes": {rights: []right{sizes, object}, want: http.StatusForbidden},
 		"another object":    {rights: []right{decisions, {object.group, object.resource, "", "shop", "web"}}, want: http.StatusForbidden},
 		"another namespace": {rights: []right{decisions, {object.group, object.resource, "", "bank", "cart"}}, want: http.StatusForbidden},
 		"its status only":   {rights: []right{decisions, {object.group, object.resource, "status", "shop", "cart"}}, want: http.StatusForbidden},

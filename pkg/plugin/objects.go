@@ -51,6 +51,19 @@ func Objects[T any](ctx context.Context, hub rest.Interface, path string, unread
 	}
 }
 
+// Object is the one at a path of the hub, unless it would do harm to who decodes it.
+func Object[T any](ctx context.Context, hub rest.Interface, path string) (*T, error) {
+	answer := hub.Get().AbsPath(path).Do(ctx)
+	if err := answer.Error(); err != nil { // which reads what the hub says of it
+		return nil, err
+	}
+	text, err := answer.Raw()
+	if err != nil {
+		return nil, err
+	}
+	return decoded[T](text)
+}
+
 func decoded[T any](raw []byte) (*T, error) {
 	object := new(T)
 	if err := guard.JSON(raw, object); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
@@ -18,38 +19,65 @@ import (
 
 // WithSettings returns the object with fields of its spec set, FIELD=VALUE each, as admission would let it be stored.
 func WithSettings(object *v1alpha1.FederatedHPA, settings []string) (*v1alpha1.FederatedHPA, error) {
-	tree, err := treeOf(object.Spec)
-	if err != nil {
-		return nil, err
-	}
-	for _, setting := range settings {
-		path, value, found := strings.Cut(setting, "=")
-		if !found {
-			return nil, fmt.Errorf("--set %s: write FIELD=VALUE, such as spec.maxReplicas=20", setting)
-		}
-		if err := set(tree, path, value); err != nil {
-			return nil, fmt.Errorf("--set %s: %w", setting, err)
-		}
-	}
 	changed := object.DeepCopy()
-	changed.Spec = v1alpha1.FederatedHPASpec{}
-	encoded, err := json.Marshal(tree["spec"])
-	if err != nil {
+	if err := setAll(object.Spec, settings, &changed.Spec); err != nil {
 		return nil, err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(encoded))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&changed.Spec); err != nil {
-		return nil, fmt.Errorf("--set: the spec could not be read then: %w", err)
 	}
 	admission.MutateFederatedHPA(changed)
 	if faults, _ := admission.ValidateFederatedHPA(changed, object, admission.Neighbours{}); len(faults) > 0 {
-		return nil, fmt.Errorf("--set: the spec would be refused: %w", faults.ToAggregate())
+		return nil, refused(faults)
 	}
 	return changed, nil
 }
 
-func treeOf(spec v1alpha1.FederatedHPASpec) (map[string]any, error) {
+// WithSizeSettings is [WithSettings] of a MultidimPodAutoscaler.
+func WithSizeSettings(object *v1alpha1.MultidimPodAutoscaler, settings []string) (*v1alpha1.MultidimPodAutoscaler, error) {
+	changed := object.DeepCopy()
+	if err := setAll(object.Spec, settings, &changed.Spec); err != nil {
+		return nil, err
+	}
+	admission.MutateMultidimPodAutoscaler(changed)
+	v1alpha1.DefaultMultidimPodAutoscaler(changed)
+	if faults, _ := admission.ValidateMultidimPodAutoscaler(changed, object, admission.Neighbours{}); len(faults) > 0 {
+		return nil, refused(faults)
+	}
+	return changed, nil
+}
+
+func refused(faults field.ErrorList) error {
+	return fmt.Errorf("--set: the spec would be refused: %w", faults.ToAggregate())
+}
+
+// setAll has a spec be another one with fields set.
+func setAll[T any](spec T, settings []string, changed *T) error {
+	tree, err := treeOf(spec)
+	if err != nil {
+		return err
+	}
+	for _, setting := range settings {
+		path, value, found := strings.Cut(setting, "=")
+		if !found {
+			return fmt.Errorf("--set %s: write FIELD=VALUE, such as spec.maxReplicas=20", setting)
+		}
+		if err := set(tree, path, value); err != nil {
+			return fmt.Errorf("--set %s: %w", setting, err)
+		}
+	}
+	encoded, err := json.Marshal(tree["spec"])
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	decoder.DisallowUnknownFields()
+	var read T
+	if err := decoder.Decode(&read); err != nil {
+		return fmt.Errorf("--set: the spec could not be read then: %w", err)
+	}
+	*changed = read
+	return nil
+}
+
+func treeOf(spec any) (map[string]any, error) {
 	encoded, err := json.Marshal(map[string]any{"spec": spec})
 	if err != nil {
 		return nil, err

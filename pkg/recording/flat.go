@@ -27,11 +27,25 @@ type ledger struct {
 	numbers []int64
 	at      int
 	err     error
+	// unsound: there are numbers with which no decision can be made.
+	unsound bool
 	// names are those of the clusters, in order.
 	names []string
 	// number returns that of a text, and text that of a number; 0 is "".
 	number func(text string) int64
 	text   func(number int64) (string, bool)
+}
+
+// of goes over a record of any kind.
+func (l *ledger) of(r *Record, spec *int64) {
+	switch r.Object.Kind {
+	case Splits:
+		l.split(r, spec)
+	case SizesKind:
+		l.sizes(r, spec)
+	default:
+		l.record(r, spec)
+	}
 }
 
 // record goes over all but the object, and the spec, which has the number spec. Lists that grow come last: what is behind them moves.

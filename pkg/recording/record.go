@@ -12,7 +12,37 @@ type Object struct {
 	Namespace, Name string
 	// UID tells it from another one of the same name.
 	UID string
+	// Kind is of what its decisions are.
+	Kind Kind
 }
+
+// Whose is whose decisions they are, whichever of its decisions: a FederatedHPA's are of the kind [Replicas] then, and a
+// MultidimPodAutoscaler's of [SizesKind].
+func (o Object) Whose() Object {
+	if o.Kind != SizesKind {
+		o.Kind = Replicas
+	}
+	return o
+}
+
+// Type is that of the autoscaler.
+func (o Object) Type() string {
+	if o.Kind == SizesKind {
+		return v1alpha1.MultidimPodAutoscalerKind
+	}
+	return v1alpha1.FederatedHPAKind
+}
+
+// Kind is of what decisions are. It is stored as a number.
+type Kind uint64
+
+// The kinds. Who reads a record leaves out those that it does not know.
+const (
+	Replicas  Kind = iota // of the fleet, in central mode
+	Splits                // bounds of clusters, in distributed mode
+	SizesKind             // what the containers of a MultidimPodAutoscaler's workload should request
+	kinds
+)
 
 // Record is of one decision.
 type Record struct {
@@ -28,6 +58,12 @@ type Record struct {
 	Outcome Outcome
 	// After are the replicas that the workload was told by then.
 	After int32
+	// Split is the decision of a record of [Splits]. Of what is above, such a record has the object, the spec, the outcome, and of the
+	// question its time and generation.
+	Split *Split
+	// Sizes is the decision of a record of [SizesKind], of a MultidimPodAutoscaler. Of what is above, such a record has the object, the
+	// outcome, and of the question its time and generation; its spec is that of the question in Sizes.
+	Sizes *Sizes
 }
 
 // Facts are what is shown of a cluster.

@@ -13,14 +13,17 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// Magic begins a stream; its last byte is the version.
-const Magic = "fleetscale record\x01"
+// Magic begins a stream; its last byte is the version. In version 1 all decisions were of the kind [Replicas], and none was said.
+const Magic = magic + "\x02"
+
+const magic = "fleetscale record"
 
 // What a stream may hold.
 const (
 	mostFrame   = 4 << 20 // bytes of a frame
 	mostNumbers = 1 << 18 // of a record
 	mostMetrics = 128     // of a record
+	mostSites   = 4096    // of a record
 	// Most is what a [Decoder] keeps of a stream, in bytes.
 	Most = 512 << 20
 )
@@ -75,7 +78,7 @@ func (e *Encoder) number(text string) int64 {
 
 // Append appends the frame of a record.
 func (e *Encoder) Append(to []byte, r *Record) ([]byte, error) {
-	if len(r.Question.Metrics) > mostMetrics {
+	if !r.fits() {
 		return to, ErrTooLarge
 	}
 	of, known := e.objects[r.Object]
@@ -85,17 +88,18 @@ func (e *Encoder) Append(to []byte, r *Record) ([]byte, error) {
 	e.fresh = e.fresh[:0]
 	spec := of.spec
 	if spec == 0 || of.generation != r.Question.Generation {
-		text, err := encodeSpec(r.Spec)
+		text, err := r.spec()
 		if err != nil {
 			return to, fmt.Errorf("encoding the spec: %w", err)
 		}
 		spec = e.number(text)
 	}
 	l := ledger{numbers: e.numbers[:0], number: e.number}
-	l.record(r, &spec)
+	l.of(r, &spec)
 	e.numbers = l.numbers
 	payload := binary.AppendUvarint(e.payload[:0], uint64(of.index))
 	if !known {
+		payload = binary.AppendUvarint(payload, uint64(r.Object.Kind))
 		for _, text := range []string{r.Object.Namespace, r.Object.Name, r.Object.UID} {
 			payload = appendText(payload, text)
 		}
@@ -107,10 +111,7 @@ func (e *Encoder) Append(to []byte, r *Record) ([]byte, error) {
 	payload = appendDelta(payload, of.numbers, e.numbers)
 	e.payload = payload
 	if len(payload) > mostFrame || len(e.numbers) > mostNumbers {
-		for _, text := range e.fresh {
-			delete(e.texts, text) // their numbers are the last ones
-			e.kept -= len(text) + perText
-		}
+		e.forgetFresh()
 		return to, ErrTooLarge
 	}
 	if !known {
@@ -121,6 +122,28 @@ func (e *Encoder) Append(to []byte, r *Record) ([]byte, error) {
 	of.numbers, of.generation, of.spec = appendNumbers(of.numbers[:0], e.numbers), r.Question.Generation, spec
 	e.kept += len(of.numbers)
 	return appendFrame(to, payload), nil
+}
+
+// forgetFresh takes back the texts that a frame would have added. Their numbers are the last ones.
+func (e *Encoder) forgetFresh() {
+	for _, text := range e.fresh {
+		delete(e.texts, text)
+		e.kept -= len(text) + perText
+	}
+}
+
+// fits reports whether a decoder would take as much as is in the record.
+func (r *Record) fits() bool {
+	return len(r.Question.Metrics) <= mostMetrics && (r.Split == nil || len(r.Split.Snapshot.Sites) <= mostSites) &&
+		(r.Sizes == nil || r.Sizes.fits())
+}
+
+// spec is the text of the spec.
+func (r *Record) spec() (string, error) {
+	if r.Sizes != nil {
+		return encodeSizesSpec(r.Sizes.Question.Spec)
+	}
+	return encodeSpec(r.Spec)
 }
 
 func appendFrame(to, payload []byte) []byte {
@@ -135,11 +158,15 @@ func appendText(to []byte, text string) []byte {
 // Decoder reads a stream. Where streams follow each other, as segments do, it reads them all.
 type Decoder struct {
 	// Wanted says whose records are returned; nil: all.
-	Wanted  func(Object) bool
+	Wanted func(Object) bool
+	// Skipped are the records of wanted objects that were left out, as they are of a kind that is not known, or of no clusters that there
+	// can be.
+	Skipped int
 	in      *bufio.Reader
-	begun   bool
+	version byte // 0: no stream has begun
 	texts   []string
 	specs   map[int64]*v1alpha1.FederatedHPASpec
+	sized   map[int64]*v1alpha1.MultidimPodAutoscalerSpec
 	objects []read
 	numbers []int64
 	frame   []byte
@@ -169,20 +196,33 @@ func (d *Decoder) Next() (*Record, error) {
 	}
 }
 
-// next returns the next frame.
-func (d *Decoder) next() ([]byte, error) {
-	if head, _ := d.in.Peek(len(Magic)); string(head) == Magic { // no frame begins so: it would be of 102 bytes, and of the object 108
-		_, _ = d.in.Discard(len(Magic))
-		*d = Decoder{Wanted: d.Wanted, in: d.in, begun: true, specs: map[int64]*v1alpha1.FederatedHPASpec{}}
-	}
-	if !d.begun {
-		if _, err := d.in.Peek(1); err == io.EOF {
-			return nil, io.EOF
+// begin begins the next stream, if there is one here.
+func (d *Decoder) begin() error {
+	head, _ := d.in.Peek(len(Magic))
+	if len(head) == len(Magic) && string(head[:len(magic)]) == magic { // no frame begins so: it would be of 102 bytes, and of the object 108
+		version := head[len(magic)]
+		if version < 1 || version > Magic[len(magic)] {
+			return errVersion
 		}
-		return nil, errors.New("this is no record of decisions, or one of another version")
+		_, _ = d.in.Discard(len(Magic))
+		*d = Decoder{Wanted: d.Wanted, Skipped: d.Skipped, in: d.in, version: version, specs: map[int64]*v1alpha1.FederatedHPASpec{},
+			sized: map[int64]*v1alpha1.MultidimPodAutoscalerSpec{}}
 	}
 	if _, err := d.in.Peek(1); err == io.EOF {
-		return nil, io.EOF
+		return io.EOF
+	}
+	if d.version == 0 {
+		return errVersion
+	}
+	return nil
+}
+
+var errVersion = errors.New("this is no record of decisions, or one of a later version")
+
+// next returns the next frame.
+func (d *Decoder) next() ([]byte, error) {
+	if err := d.begin(); err != nil {
+		return nil, err
 	}
 	size, err := binary.ReadUvarint(d.in)
 	if err != nil || size > mostFrame {
@@ -202,7 +242,7 @@ func (d *Decoder) next() ([]byte, error) {
 	return payload, nil
 }
 
-// decode returns the record of a frame; nil: it is not wanted.
+// decode returns the record of a frame; nil: it is not wanted, or left out.
 func (d *Decoder) decode(b []byte) (*Record, error) {
 	index, b, err := cutUvarint(b)
 	if err != nil || index > uint64(len(d.objects)) {
@@ -210,30 +250,49 @@ func (d *Decoder) decode(b []byte) (*Record, error) {
 	}
 	if index == uint64(len(d.objects)) {
 		var of read
+		if d.version > 1 {
+			var kind uint64
+			if kind, b, err = cutUvarint(b); err != nil {
+				return nil, err
+			}
+			of.Kind = Kind(kind)
+		}
 		for _, text := range []*string{&of.Namespace, &of.Name, &of.UID} {
 			if *text, b, err = cutText(b); err != nil {
 				return nil, err
 			}
 		}
 		d.objects = append(d.objects, of)
-		d.kept += perObject
+		d.kept += perObject + len(of.Namespace) + len(of.Name) + len(of.UID)
 	}
 	if b, err = d.learn(b); err != nil {
 		return nil, err
 	}
 	of := &d.objects[index]
+	wanted := d.Wanted == nil || d.Wanted(of.Object)
+	if of.Kind >= kinds {
+		if wanted {
+			d.Skipped++
+		}
+		return nil, d.bounded()
+	}
 	if d.numbers, err = patch(d.numbers, of.numbers, b); err != nil {
 		return nil, err
 	}
 	d.kept -= len(of.numbers)
 	of.numbers = appendNumbers(of.numbers[:0], d.numbers)
-	if d.kept += len(of.numbers); d.kept > Most {
-		return nil, fmt.Errorf("more than %d bytes would be kept of the record", Most)
-	}
-	if d.Wanted != nil && !d.Wanted(of.Object) {
-		return nil, nil
+	d.kept += len(of.numbers)
+	if err := d.bounded(); err != nil || !wanted {
+		return nil, err
 	}
 	return d.read(of)
+}
+
+func (d *Decoder) bounded() error {
+	if d.kept > Most {
+		return fmt.Errorf("more than %d bytes would be kept of the record", Most)
+	}
+	return nil
 }
 
 // learn takes in the texts of a frame.
@@ -257,16 +316,23 @@ func (d *Decoder) learn(b []byte) ([]byte, error) {
 func (d *Decoder) read(of *read) (*Record, error) {
 	r, spec := &Record{Object: of.Object}, int64(0)
 	l := ledger{reading: true, numbers: d.numbers, text: d.text}
-	l.record(r, &spec)
+	l.of(r, &spec)
 	if l.err != nil || l.at != len(l.numbers) || len(r.Facts) > len(r.Question.Clusters) ||
 		r.Outcome < Kept || r.Outcome > Observed {
 		return nil, errors.Join(errDelta, l.err)
 	}
 	var err error
-	if r.Spec, err = d.spec(spec); err != nil {
+	if r.Sizes != nil {
+		return d.readSizes(r, spec, !l.unsound)
+	}
+	if r.Spec, err = specOf(d, d.specs, spec, decodeSpec); err != nil {
 		return nil, err
 	}
 	r.Question.Namespace, r.Question.Spec = of.Namespace, r.Spec.HorizontalPodAutoscalerSpec
+	if r.Split != nil && !r.completeSplit() {
+		d.Skipped++
+		return nil, nil
+	}
 	return r, nil
 }
 
@@ -277,16 +343,30 @@ func (d *Decoder) text(number int64) (string, bool) {
 	return d.texts[number-1], true
 }
 
-func (d *Decoder) spec(number int64) (*v1alpha1.FederatedHPASpec, error) {
-	if known := d.specs[number]; known != nil {
-		return known, nil
+// readSizes completes a record of sizes.
+func (d *Decoder) readSizes(r *Record, spec int64, sound bool) (*Record, error) {
+	var err error
+	if r.Sizes.Question.Spec, err = specOf(d, d.sized, spec, decodeSizesSpec); err != nil {
+		return nil, err
+	}
+	if r.Question.Namespace = r.Object.Namespace; !sound || !r.completeSizes() {
+		d.Skipped++
+		return nil, nil
+	}
+	return r, nil
+}
+
+// specOf returns the spec of that number, which is decoded once.
+func specOf[T any](d *Decoder, known map[int64]*T, number int64, decode func(string) (*T, error)) (*T, error) {
+	if spec := known[number]; spec != nil {
+		return spec, nil
 	}
 	text, _ := d.text(number)
-	spec, err := decodeSpec(text)
+	spec, err := decode(text)
 	if err != nil {
 		return nil, err
 	}
-	d.specs[number] = spec
+	known[number] = spec
 	return spec, nil
 }
 

@@ -7,10 +7,13 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -28,8 +31,11 @@ func randomRecords(seed uint64, n int) (all []*Record) {
 // Cut anywhere, a stream is whole up to the frame that was cut; with any bit turned, up to the frame that has it.
 func TestATornStreamIsReadUpToTheTear(t *testing.T) {
 	stream := encode(t, randomRecords(1, 9)...)
-	last := 0
-	for cut := len(Magic); cut <= len(stream); cut++ {
+	last, every := 0, 1 // byte
+	if testing.Short() {
+		every = 5 // fewer than any frame has
+	}
+	for cut := len(Magic) + (len(stream)-len(Magic))%every; cut <= len(stream); cut += every {
 		all, err := decodeAll(stream[:cut])
 		if err != nil && !errors.Is(err, ErrTorn) {
 			t.Fatalf("cut after %d bytes: %v", cut, err)
@@ -42,7 +48,7 @@ func TestATornStreamIsReadUpToTheTear(t *testing.T) {
 	if last != 9 {
 		t.Errorf("%d records of the whole", last)
 	}
-	for at := len(Magic); at < len(stream); at += 7 {
+	for at := len(Magic); at < len(stream); at += 7 * every {
 		damaged := bytes.Clone(stream)
 		damaged[at] ^= 4
 		if all, err := decodeAll(damaged); err == nil || len(all) >= 9 {
@@ -79,7 +85,7 @@ func TestOnlyTheWantedAreRead(t *testing.T) {
 }
 
 func TestWhatIsNoRecordIsRefused(t *testing.T) {
-	for _, text := range []string{"x", "fleetscale record\x02", "kind: FederatedHPA\nmetadata: {}\n"} {
+	for _, text := range []string{"x", "fleetscale record\x03", "fleetscale record\x00", "kind: FederatedHPA\nmetadata: {}\n"} {
 		if _, err := decodeAll([]byte(text)); err == nil || errors.Is(err, ErrTorn) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -115,12 +121,28 @@ func FuzzHostile(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(encode(f, randomRecords(seed, 5)...))
 	}
+	for _, file := range []string{"version1.fsr", "splits.fsr", "sizes.fsr"} {
+		stream, err := os.ReadFile("testdata/" + file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(stream)
+	}
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		fixed := fix(stream)
 		for _, s := range [][]byte{stream, fixed} {
 			all, _ := decodeAll(s)
 			for _, r := range all {
-				replicas.Decide(r.Question)
+				switch {
+				case r.Sizes != nil:
+					if _, err := recommendation.Decide(&r.Sizes.Question); err != nil {
+						t.Fatal(err)
+					}
+				case r.Split != nil:
+					assignment.Next(r.Split.Snapshot)
+				default:
+					replicas.Decide(r.Question)
+				}
 			}
 			encoder := NewEncoder()
 			for _, r := range all {
@@ -134,10 +156,10 @@ func FuzzHostile(f *testing.F) {
 
 // fix makes the frames of a stream pass their checksums, so that more is tried than the checksum.
 func fix(stream []byte) []byte {
-	if !bytes.HasPrefix(stream, []byte(Magic)) {
+	if len(stream) < len(Magic) || !bytes.HasPrefix(stream, []byte(magic)) {
 		return nil
 	}
-	fixed, rest := []byte(Magic), stream[len(Magic):]
+	fixed, rest := bytes.Clone(stream[:len(Magic)]), stream[len(Magic):]
 	for len(rest) > 0 {
 		size, after, err := cutUvarint(rest)
 		if err != nil || size > uint64(len(after)) {

@@ -18,12 +18,16 @@ import (
 type Options struct {
 	// Change returns the other spec, for one that decisions were made by; nil: it stays.
 	Change func(*v1alpha1.FederatedHPASpec) (*v1alpha1.FederatedHPASpec, error)
+	// ChangeSizes is the same of decisions on sizes.
+	ChangeSizes func(*v1alpha1.MultidimPodAutoscalerSpec) (*v1alpha1.MultidimPodAutoscalerSpec, error)
 	// CutOff is from which use of their requests, in percent, Pods are taken to be at their limit; 0: never.
 	CutOff int64
+	// Headroom is by which part of it what is used has to be less than what is requested, or it counts as above; of decisions on sizes.
+	Headroom float64
 }
 
-// gap is for how long replicas are taken to have run on where no decision follows.
-const gap = 10 * time.Minute
+// Gap is for how long replicas are taken to have run on where no decision follows.
+const Gap = 10 * time.Minute
 
 // Unknown is why the load at some time is not known.
 type Unknown string
@@ -32,18 +36,22 @@ type Unknown string
 const (
 	// NotTold: the decision was made without metrics, or its sums do not tell what the other spec asks for.
 	NotTold Unknown = "NotTold"
+	// Capacity: the other spec splits by what clusters can host, and that was not asked.
+	Capacity Unknown = "Capacity"
+	// Elsewhere: clusters would run the workload that did not, or the other way round, and nobody knows where the load would arrive.
+	Elsewhere Unknown = "Elsewhere"
 	// Unusable: no metric could be used.
 	Unusable Unknown = "Unusable"
 	// Unseen: clusters could not be seen.
 	Unseen Unknown = "Unseen"
-	// CutOff: the Pods used all that they may.
+	// CutOff: the Pods used all that they may, or an autoscaler wanted more than its maximum, and its metrics do not say how many.
 	CutOff Unknown = "CutOff"
 	// NotRecorded: no decision was, for longer than replicas are taken to run on.
 	NotRecorded Unknown = "NotRecorded"
 )
 
 // Reasons are all of them, in that order.
-var Reasons = []Unknown{NotTold, Unusable, Unseen, CutOff, NotRecorded}
+var Reasons = []Unknown{NotTold, Capacity, Elsewhere, Unusable, Unseen, CutOff, NotRecorded}
 
 // Point is one decision, as it was and as it would be.
 type Point struct {
@@ -51,6 +59,10 @@ type Point struct {
 	Was, Would Side
 	// Unknown is why the load is not known; empty: it is.
 	Unknown Unknown `json:"unknown,omitempty"`
+	// Clusters are those that the decision splits bounds among, in name order; in central mode there are none.
+	Clusters []ClusterPoint `json:"clusters,omitempty"`
+	// InFact is of a decision on sizes, which may only be advice.
+	InFact *InFact `json:"inFact,omitempty"`
 	// Lasts is for how long the decision held.
 	Lasts time.Duration `json:"-"`
 }
@@ -61,14 +73,16 @@ type Side struct {
 	// say.
 	Replicas int32 `json:"replicas"`
 	Asked    int32 `json:"asked,omitempty"`
-	// Max are the most that are allowed, and AtMax that there are as many.
+	// Max are the most that are allowed, and AtMax that there are as many; of a split, in one of the clusters.
 	Max   int32 `json:"max"`
 	AtMax bool  `json:"atMax,omitempty"`
-	// Use is of the metric that is highest, in percent: what Pods use of their requests, or else a value of its target as it was. Nil:
-	// it is not known.
+	// Use is of the metric that is highest, in percent: what Pods use of their requests, or else a value of its target as it was; of a
+	// split, in the cluster where it is highest. Nil: it is not known.
 	Use *int64 `json:"use,omitempty"`
 	// Held: clusters could not be seen, and so nothing was scaled in.
 	Held bool `json:"held,omitempty"`
+	// Sizes are those of a decision on sizes.
+	Sizes *SizeSide `json:"sizes,omitempty"`
 }
 
 // Result is of a run.
@@ -85,39 +99,50 @@ func Run(records []*recording.Record, o Options) (*Result, error) {
 	if len(records) == 0 {
 		return nil, errors.New("nothing is recorded")
 	}
+	result := &Result{}
+	if records[0].Sizes != nil {
+		r := &resizes{Options: o, Result: result, was: kept{}, would: kept{},
+			specs: map[*v1alpha1.MultidimPodAutoscalerSpec]*v1alpha1.MultidimPodAutoscalerSpec{}}
+		return result, play(records, result, r.step)
+	}
+	if records[0].Split != nil {
+		return result, play(records, result, (&splits{Options: o, Result: result}).step)
+	}
 	if o.Change == nil && slices.ContainsFunc(records, func(r *recording.Record) bool { return r.Outcome == recording.Observed }) {
 		o.Change = func(as *v1alpha1.FederatedHPASpec) (*v1alpha1.FederatedHPASpec, error) { return as, nil } // others went another way
 	}
-	r := &run{Options: o, specs: map[*v1alpha1.FederatedHPASpec]*v1alpha1.FederatedHPASpec{}}
-	result := &Result{}
+	r := &run{Options: o, Result: result, specs: map[*v1alpha1.FederatedHPASpec]*v1alpha1.FederatedHPASpec{}}
+	return result, play(records, result, r.step)
+}
+
+// play makes the points of a result.
+func play(records []*recording.Record, result *Result, step func(*recording.Record) (Point, error)) error {
 	for i, record := range records {
 		if i > 0 && !record.Question.Now.After(records[i-1].Question.Now) {
 			continue // of two leaders, or of two files, the one that came first
 		}
-		p, err := r.step(record)
+		p, err := step(record)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		result.Points = append(result.Points, p)
 	}
 	for i := 1; i < len(result.Points); i++ { // the last one is of no time
-		result.Points[i-1].Lasts = min(gap, result.Points[i].At.Sub(result.Points[i-1].At))
+		result.Points[i-1].Lasts = min(Gap, result.Points[i].At.Sub(result.Points[i-1].At))
 	}
-	result.Differences, result.OfRequests = r.differences, r.ofRequests
-	return result, nil
+	return nil
 }
 
 // run is what is known between two decisions.
 type run struct {
 	Options
+	*Result
 	specs map[*v1alpha1.FederatedHPASpec]*v1alpha1.FederatedHPASpec
 	// last is the record before, state and status what the run left, and replicas what it told each of the copies.
-	last        *recording.Record
-	state       replicas.State
-	left        replicas.Decision
-	replicas    int32
-	differences int
-	ofRequests  bool
+	last     *recording.Record
+	state    replicas.State
+	left     replicas.Decision
+	replicas int32
 }
 
 func (r *run) step(record *recording.Record) (Point, error) {
@@ -127,8 +152,8 @@ func (r *run) step(record *recording.Record) (Point, error) {
 	}
 	was := replicas.Decide(record.Question)
 	p := Point{At: record.Question.Now, Was: r.side(record, &record.Question, &was, record.After, record.Spec)}
-	if was.Replicas != record.Decided && record.Question.Scale.Err == nil {
-		r.differences++
+	if was.Replicas != record.Decided && record.Question.Scale.Err == nil && told(&record.Question) {
+		r.Differences++
 	}
 	p.Unknown = r.unknown(record, &was)
 	if r.Change == nil {
@@ -243,7 +268,7 @@ func (r *run) side(record *recording.Record, q *replicas.Question, d *replicas.D
 		}
 		u := use(&q.Metrics[i], &record.Question.Spec.Metrics[i])
 		if u.ofRequests {
-			r.ofRequests = true
+			r.OfRequests = true
 		}
 		if u.known && (s.Use == nil || u.percent > *s.Use) {
 			s.Use = &u.percent
@@ -252,8 +277,15 @@ func (r *run) side(record *recording.Record, q *replicas.Question, d *replicas.D
 	return s
 }
 
+// told reports whether what the metrics said is known, if the decision is made by them.
+func told(q *replicas.Question) bool {
+	return len(q.Metrics) >= len(q.Spec.Metrics) || !q.NeedsMetrics()
+}
+
 func (r *run) unknown(record *recording.Record, was *replicas.Decision) Unknown {
 	switch q := &record.Question; {
+	case !told(q):
+		return NotTold
 	case q.NeedsMetrics() && was.Explanation.Basis != replicas.BasisMetrics:
 		return Unusable
 	case len(was.Explanation.Unseen) > 0:

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -141,7 +141,7 @@ func TestTheSameSpec(t *testing.T) {
 				t.Fatalf("seed %d, %s: %d differences, %d points", seed, name, result.Differences, len(result.Points))
 			}
 			for i, p := range result.Points {
-				if diff := cmp.Diff(p.Was, p.Would); diff != "" {
+				if diff := fleettest.Diff(p.Was, p.Would); diff != "" {
 					t.Fatalf("seed %d, %s, point %d (-was +would):\n%s", seed, name, i, diff)
 				}
 			}
@@ -151,7 +151,7 @@ func TestTheSameSpec(t *testing.T) {
 
 // By another spec the replay goes where the world would have gone.
 func TestAnotherSpec(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range fleettest.Rounds(30, 3) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		w := randomWorld(r)
 		first := *w

@@ -55,17 +55,7 @@ func Sweep(records []*recording.Record, o Options, metric int, targets []int64, 
 	trials := make([]Trial, 0, len(targets))
 	change := o.Change
 	for _, target := range targets {
-		o.Change = func(before *v1alpha1.FederatedHPASpec) (*v1alpha1.FederatedHPASpec, error) {
-			spec := before.DeepCopy()
-			if change != nil {
-				var err error
-				if spec, err = change(before); err != nil {
-					return nil, err
-				}
-				spec = spec.DeepCopy()
-			}
-			return spec, retarget(spec, metric, target)
-		}
+		o.Change = then(change, func(spec *v1alpha1.FederatedHPASpec) error { return retarget(spec, metric, target) })
 		result, err := Run(records, o)
 		if err != nil {
 			return nil, err
@@ -73,6 +63,21 @@ func Sweep(records []*recording.Record, o Options, metric int, targets []int64, 
 		trials = append(trials, Trial{target, result.Summarize(wish.Above)})
 	}
 	return trials, nil
+}
+
+// then changes a copy of what another change, if there is one, makes of a spec.
+func then[S interface{ DeepCopy() S }](first func(S) (S, error), change func(S) error) func(S) (S, error) {
+	return func(before S) (S, error) {
+		spec := before
+		if first != nil {
+			var err error
+			if spec, err = first(before); err != nil {
+				return spec, err
+			}
+		}
+		spec = spec.DeepCopy()
+		return spec, change(spec)
+	}
 }
 
 func retarget(spec *v1alpha1.FederatedHPASpec, metric int, target int64) error {

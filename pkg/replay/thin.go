@@ -4,6 +4,7 @@ package replay
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -23,6 +24,7 @@ func Thin(points []Point, n int) []Point {
 			continue
 		}
 		thin, last = append(thin, *p), part
+		thin[len(thin)-1].Clusters = slices.Clone(p.Clusters) // the others of its part are added to them
 	}
 	return thin
 }
@@ -31,16 +33,48 @@ func (p *Point) add(other *Point) {
 	p.Was.most(&other.Was)
 	p.Would.most(&other.Would)
 	p.Lasts += other.Lasts
-	if p.Unknown == "" || other.Unknown != "" && slices.Index(Reasons, other.Unknown) < slices.Index(Reasons, p.Unknown) {
-		p.Unknown = other.Unknown
+	if p.InFact != nil && other.InFact != nil {
+		p.InFact = &InFact{max(p.InFact.Cores, other.InFact.Cores), max(p.InFact.GiB, other.InFact.GiB), p.InFact.Kills + other.InFact.Kills}
 	}
+	p.Unknown = worse(p.Unknown, other.Unknown)
+	p.Clusters = mostOfBoth(p.Clusters, other.Clusters)
+}
+
+// mostOfBoth adds clusters to others; both are in name order.
+func mostOfBoth(all, b []ClusterPoint) []ClusterPoint {
+	for i := range b {
+		at, known := slices.BinarySearchFunc(all, b[i].Name, func(c ClusterPoint, name string) int { return strings.Compare(c.Name, name) })
+		if !known {
+			all = slices.Insert(all, at, b[i])
+			continue
+		}
+		all[at].Was.most(&b[i].Was)
+		all[at].Would.most(&b[i].Would)
+	}
+	return all
+}
+
+func (s *ClusterSide) most(other *ClusterSide) {
+	s.Replicas, s.Min, s.Max = max(s.Replicas, other.Replicas), max(s.Min, other.Min), max(s.Max, other.Max)
+	s.Unknown = worse(s.Unknown, other.Unknown)
 }
 
 func (s *Side) most(other *Side) {
 	s.Replicas, s.Asked, s.Max = max(s.Replicas, other.Replicas), max(s.Asked, other.Asked), max(s.Max, other.Max)
 	s.AtMax, s.Held = s.AtMax || other.AtMax, s.Held || other.Held
+	if s.Sizes != nil && other.Sizes != nil {
+		s.Sizes = s.Sizes.most(other.Sizes)
+	}
 	if s.Use == nil || other.Use != nil && *other.Use > *s.Use {
 		s.Use = other.Use
+	}
+}
+
+// most has the most of both, and what happened in either.
+func (s *SizeSide) most(o *SizeSide) *SizeSide {
+	return &SizeSide{
+		Cores: max(s.Cores, o.Cores), GiB: max(s.GiB, o.GiB), AboveCPU: s.AboveCPU || o.AboveCPU, AboveMemory: s.AboveMemory || o.AboveMemory,
+		Uncovered: s.Uncovered + o.Uncovered, Changes: s.Changes + o.Changes,
 	}
 }
 

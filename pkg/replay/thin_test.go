@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // However a run is, a picture of it has its most, all of its time, and marks what is not known.
@@ -33,11 +35,12 @@ func TestThin(t *testing.T) {
 			t.Fatalf("seed %d: %d points of %d, want at most %d", seed, len(thin), len(points), n)
 		}
 		whole, got := Thin(points, 1), Thin(thin, 1)
-		if diff := cmp.Diff(whole, got); diff != "" {
+		if diff := fleettest.Diff(whole, got); diff != "" {
 			t.Fatalf("seed %d (-all +thin):\n%s", seed, diff)
 		}
+		spans := Spans(thin)
 		marked := func(p *Point) bool {
-			for _, s := range Spans(thin) {
+			for _, s := range spans {
 				if s.Unknown != NotRecorded && !p.At.Before(s.From) && p.At.Before(s.To) {
 					return true
 				}

@@ -103,6 +103,9 @@ func targetOf(spec *autoscalingv2.MetricSpec) aim {
 	return aim{rule: RuleAverage}
 }
 
+// RuleOf returns how a metric comes to its number.
+func RuleOf(spec *autoscalingv2.MetricSpec) Rule { return targetOf(spec).rule }
+
 // TargetOf returns the target of a metric; nil: it has no source.
 func TargetOf(spec *autoscalingv2.MetricSpec) *autoscalingv2.MetricTarget {
 	switch {

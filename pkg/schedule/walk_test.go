@@ -137,11 +137,17 @@ func distinct(t *testing.T) []*time.Location {
 // when it is said to hold.
 func behaviour(zone *time.Location) string {
 	var key []int64
-	for day := walkFrom.AddDate(0, 0, -2); day.Before(walkTo.AddDate(0, 0, 2)); day = day.Add(6 * time.Hour) {
-		_, end := day.In(zone).ZoneBounds()
-		_, offset := day.In(zone).Zone()
+	for at := walkFrom.AddDate(0, 0, -2); at.Before(walkTo.AddDate(0, 0, 2)); {
+		_, end := at.In(zone).ZoneBounds()
+		_, offset := at.In(zone).Zone()
 		if next := []int64{int64(offset), end.Unix()}; len(key) < 2 || key[len(key)-2] != next[0] || key[len(key)-1] != next[1] {
 			key = append(key, next...)
+		}
+		if end.IsZero() { // it is so for good
+			break
+		}
+		if at = at.Add(6 * time.Hour); end.After(at) { // on the last day of a leap year it is said to have ended
+			at = end
 		}
 	}
 	return fmt.Sprint(key)

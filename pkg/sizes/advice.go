@@ -39,15 +39,19 @@ const (
 
 // Advise returns advice for containers that use what these did.
 func (u *Use) Advise(o Options) Advice {
-	if u.Samples == 0 {
+	return advise(o, u.Samples, confidence(u.Last.Sub(u.First), u.Samples), u.percentile)
+}
+
+// advise makes advice of how much is known, and of what so many of a hundred samples are below.
+func advise(o Options, samples int, known float64, below func(r Resource, percentile int) float64) Advice {
+	if samples == 0 {
 		return noAdvice()
 	}
 	var a Advice
-	known := u.confidence()
 	for r := range a.Target {
 		floor := amount(float64(o.PodMinimum[r]) * (1 / float64(max(1, o.Containers))))
 		need := func(percentile int) float64 {
-			base := amount(u.percentile(Resource(r), percentile))
+			base := amount(below(Resource(r), percentile))
 			return float64(base + amount(float64(base)*(float64(o.Margin)/100)))
 		}
 		a.Target[r] = max(floor, amount(need(o.Percentile[r])))
@@ -59,15 +63,23 @@ func (u *Use) Advise(o Options) Advice {
 
 // percentile is what so many of a hundred samples are below.
 func (u *Use) percentile(r Resource, percentile int) float64 {
-	h, s, unit := &u.cpu, cpuScheme, 1000.0
+	h := &u.cpu
 	if r == Memory {
-		h, s, unit = &u.memory, memoryScheme, 1
+		h = &u.memory
 	}
 	bucket, found := h.percentile(float64(percentile) / 100)
 	if !found {
 		return 0
 	}
-	return s.end(bucket) * unit
+	return valueAt(r, bucket)
+}
+
+// valueAt is the amount up to which a bucket of a resource reaches.
+func valueAt(r Resource, bucket int) float64 {
+	if r == Memory {
+		return memoryScheme.end(bucket)
+	}
+	return cpuScheme.end(bucket) * 1000
 }
 
 // confidence is for how many days there were samples, one in a minute. Little of it widens the bounds:
@@ -78,9 +90,17 @@ func (u *Use) percentile(r Resource, percentile int) float64 {
 //	12 hours        0.996         3 times
 //	a day           0.998         2 times
 //	a week          1             1.14 times
-func (u *Use) confidence() float64 {
+func confidence(span time.Duration, samples int) float64 {
 	const day = 24 * time.Hour
-	return min(float64(u.Last.Sub(u.First))/float64(day), float64(u.Samples)/day.Minutes())
+	return min(float64(span)/float64(day), float64(samples)/day.Minutes())
+}
+
+// heldIf is the advice, held at the last one while a cluster is silent.
+func (a Advice) heldIf(silent bool, last Advice) Advice {
+	if silent {
+		return a.hold(last)
+	}
+	return a
 }
 
 // hold returns advice that asks for nothing less than the last did. The zero value is no advice.

@@ -407,7 +407,7 @@ func TestCapFindsWhatIsLegal(t *testing.T) {
 
 func TestProportion(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
-	for range 10000 {
+	for range fleettest.Rounds(10000, 10) {
 		p := proportionOf(1+r.Int64N(1000), r.Int64N(1000))
 		limit := r.Int64N(1000)
 		if most := p.most(limit); most > 0 && p.of(most) > limit {

@@ -30,10 +30,7 @@ func AdviseCluster(p Part, o Options, fleet, last Advice) Advice {
 	if p.Use.Samples == 0 {
 		a = fleet
 	}
-	if p.Silent {
-		a = a.hold(last)
-	}
-	return a
+	return a.heldIf(p.Silent, last)
 }
 
 // inOrder are the parts in the order of their clusters, since sums of weights depend on it, by a little.

@@ -15,12 +15,22 @@ type Grounds struct {
 
 // GroundedAdvice is [AdviseFleet], and what its advice comes from.
 func GroundedAdvice(parts []Part, o Options, last Advice) (Advice, Grounds) {
-	var u Use
-	silent := false
+	u, silent := Together(parts)
+	return u.Grounded(o, silent, last)
+}
+
+// Together is what all clusters used, and whether one of them is silent.
+func Together(parts []Part) (u *Use, silent bool) {
+	u = &Use{}
 	for _, p := range inOrder(parts) {
 		u.Merge(p.Use)
 		silent = silent || p.Silent
 	}
+	return u, silent
+}
+
+// Grounded is the advice for a fleet that used this, and what it comes from; silent: one of its clusters is.
+func (u *Use) Grounded(o Options, silent bool, last Advice) (Advice, Grounds) {
 	a := u.Advise(o)
 	g := Grounds{Options: o, Usage: none(), Own: a.Target, Last: none()}
 	for r := range g.Usage {

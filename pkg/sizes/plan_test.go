@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // policy allows everything.
@@ -311,7 +313,7 @@ func TestWithdrawnIsLegal(t *testing.T) {
 // cluster, moves each Pod once at most, and is the same in whatever order it is asked for.
 func TestPlanProperties(t *testing.T) {
 	ways := map[Way]int{}
-	for seed := range uint64(3000) {
+	for seed := range fleettest.Rounds(3000, 10) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		p := policy()
 		p.Mode, p.EvictOn, p.OneByOne = ModeInPlace+Mode(r.IntN(3)), EvictOn(r.IntN(3)), r.IntN(2) == 0

@@ -60,7 +60,7 @@ const steps, calm = 60, 120
 // Whatever happens, what is done to Pods holds to these properties.
 func TestProperties(t *testing.T) {
 	moved, compared := map[Way]int{}, 0
-	for seed := range fleettest.Rounds(3000, 10) {
+	for seed := range fleettest.Rounds(3000, 30) {
 		w := newWorld(seed, fault{})
 		w.live()
 		for property, fault := range w.faults {

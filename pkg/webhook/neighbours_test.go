@@ -17,6 +17,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // crowd is a namespace full of autoscalers with few names, so that they meet.
@@ -75,7 +76,7 @@ func (c crowd) objects() []client.Object {
 func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 	sorted := cmpopts.SortSlices(func(a, b string) bool { return a < b })
 	met := 0
-	for seed := range uint64(60) {
+	for seed := range fleettest.Rounds(60, 4) {
 		c := newCrowd(t, rand.New(rand.NewPCG(seed, 0)))
 		hub := hubWith(t, c.objects()...)
 		all := admission.Neighbours{FederatedHPAs: c.federated, CronFederatedHPAs: c.crons, MultidimPodAutoscalers: c.multidim, HPAs: c.hpas}
@@ -122,7 +123,7 @@ func TestWhatIsNotReadDoesNotMatter(t *testing.T) {
 			met += len(warnings)
 		}
 	}
-	if met < 500 {
+	if uint64(met) < fleettest.Rounds(500, 4) {
 		t.Errorf("only %d faults and warnings came up", met)
 	}
 }

@@ -5,5 +5,7 @@
 //
 //	go -C test test -count 1 -run FrozenMember ./dashboard -args -screenshots "$PWD/docs/pictures"
 //
-// It has nothing but tests; without Chromium they are skipped.
+// And it asks cmd/dashboard, which serves that page to many, for a real hub: with the tokens of accounts of different rights, and without.
+//
+// It has nothing but tests; without Chromium those of the browser are skipped.
 package dashboard

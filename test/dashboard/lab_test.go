@@ -139,7 +139,7 @@ func (b *tab) picture(name string, height int64) {
 // A member stops to answer: within seconds the page says so, and that its autoscaler is held, and why.
 func TestFrozenMember(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it needs a lab of its own: a part of make test-full")
+		t.Skip("raising a lab for it takes minutes; it runs in make test-full PARTS=dashboard")
 	}
 	b := browse(t)
 	e, err := shared.Get(t.Context())

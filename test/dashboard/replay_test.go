@@ -146,3 +146,38 @@ func TestPastOfAnAutoscaler(t *testing.T) {
 	b.await("it is there again", `document.querySelectorAll(".pair pre").length === 2`)
 	b.shutsOut("a past")
 }
+
+// The past of distributed mode has a picture of each cluster between its bounds, says what is not known, and is replayed by other weights,
+// also by keys.
+func TestPastOfASplit(t *testing.T) {
+	b := browse(t)
+	b.unbound()
+	hub := &dashboardtest.Hub{}
+	hub.Put(dashboardtest.FederatedHPAs, dashboardtest.FederatedHPA("shop", "cart", time.Now(), 60, 12, "m0", "m1"))
+	server := httptest.NewServer(hub)
+	t.Cleanup(server.Close)
+	record := filepath.Join(t.TempDir(), "cart.fsr")
+	if err := os.WriteFile(record, recordingtest.SplitHour(time.Now().Add(-61*time.Minute), 2), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(serve(t, &rest.Config{Host: server.URL}, record) + "#/autoscaler/fhpa/shop/cart"))
+	const titles = `[...document.querySelectorAll(".chart figcaption strong")].map((title) => title.innerText).join()`
+	b.await("each cluster has a picture", titles+` === "Replicas,Replicas by cluster,m0,m1,cpu"`)
+	b.await("what is not known is hatched", `[...document.querySelectorAll(".chart")].filter((one) => one.querySelector("pattern")).length === 4 &&
+		document.body.innerText.includes("not known: what is drawn is what was known last")`)
+	b.await("two moments are explained", `[...document.querySelectorAll(".pair pre")].every((text) => text.innerText !== "Reading …") &&
+		document.querySelectorAll(".pair pre")[0].innerText.includes("replicas, split by StaticWeighted")`)
+	b.do(chromedp.Focus(`input[type=range]`))
+	b.press(kb.ArrowLeft) // from now to the end of the record
+	got := value[string](b, `document.activeElement.getAttribute("aria-valuetext")`)
+	if !strings.Contains(got, "Held, limited by Settled, m1 could not be seen") || !strings.Contains(got, "max 10, min 1, replicas 2") {
+		t.Errorf("the slider says %q", got)
+	}
+	b.shutsOut("the past of a split")
+	const weight = `[data-keep="set spec.federatedHPAAssignment.clusterAutoscalingPreference[0].staticWeight"]`
+	b.do(chromedp.SetValue(weight, "3"), chromedp.Focus(weight))
+	b.press(kb.Enter)
+	b.await("each cluster has curves", `document.querySelector("#replayed") && `+titles+`.endsWith("Replicas,Use,m0,m1")`)
+	b.await("both sides are told", `[...document.querySelectorAll(".chart .legend")].some((one) => one.innerText.includes("max as it would be"))`)
+	b.shutsOut("a replay of a split")
+}

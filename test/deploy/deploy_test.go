@@ -180,7 +180,7 @@ func TestProgramsRunRestrictedAndReplicated(t *testing.T) {
 				checkReplicated(t, dir, d)
 				checkRestricted(t, d)
 				checkProbes(t, d)
-				checkMemory(t, d)
+				checkMemory(t, d, "system-cluster-critical")
 				checkReach(t, dir, d)
 			}
 			if diff := gocmp.Diff(programs()[dir], names); diff != "" {
@@ -235,7 +235,7 @@ func checkRestricted(t *testing.T, d *appsv1.Deployment) {
 
 // checkMemory holds the limit by which Go collects garbage to three quarters of the limit at which the kernel kills. (The
 // downward API knows the whole limit only.)
-func checkMemory(t *testing.T, d *appsv1.Deployment) {
+func checkMemory(t *testing.T, d *appsv1.Deployment, priority string) {
 	t.Helper()
 	c := d.Spec.Template.Spec.Containers[0]
 	want := fmt.Sprintf("%dMiB", c.Resources.Limits.Memory().Value()*3/4>>20)
@@ -243,8 +243,8 @@ func checkMemory(t *testing.T, d *appsv1.Deployment) {
 	if at < 0 || c.Env[at].Value != want {
 		t.Errorf("environment of %s = %v, want GOMEMLIMIT %s with a limit of %s", d.Name, c.Env, want, c.Resources.Limits.Memory())
 	}
-	if got := d.Spec.Template.Spec.PriorityClassName; got != "system-cluster-critical" {
-		t.Errorf("priority of %s = %q", d.Name, got)
+	if got := d.Spec.Template.Spec.PriorityClassName; got != priority {
+		t.Errorf("priority of %s = %q, want %q", d.Name, got, priority)
 	}
 }
 
@@ -290,7 +290,9 @@ func checkReach(t *testing.T, dir string, d *appsv1.Deployment) {
 
 func checkProbes(t *testing.T, d *appsv1.Deployment) {
 	t.Helper()
-	alive := map[string]string{"metrics-adapter": "/livez", "webhook": "/healthz", "controller-manager": "/healthz"}[d.Name]
+	alive := map[string]string{
+		"metrics-adapter": "/livez", "webhook": "/healthz", "controller-manager": "/healthz", "dashboard": "/healthz",
+	}[d.Name]
 	c := d.Spec.Template.Spec.Containers[0]
 	if c.LivenessProbe == nil || c.LivenessProbe.HTTPGet.Path != alive || c.ReadinessProbe == nil ||
 		c.ReadinessProbe.HTTPGet.Path != "/readyz" {

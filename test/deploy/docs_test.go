@@ -18,7 +18,7 @@ import (
 func TestDocumentedOverlaysBuild(t *testing.T) {
 	mine := newMine(t)
 	blocks := 0
-	for _, page := range []string{"install.md", "operate.md", "observe.md", "sources.md", "clouds.md"} {
+	for _, page := range []string{"install.md", "operate.md", "observe.md", "sources.md", "clouds.md", "dashboard.md"} {
 		for _, text := range documentedOverlays(readPage(t, page)) {
 			blocks++
 			folder := mine(text)

@@ -3,6 +3,7 @@
 package install_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/fleetscale/fleetscale/test/fixture"
+	"github.com/fleetscale/fleetscale/test/install/terminal"
 )
 
 // special is a command of a page that the lab cannot run as it is written, or whose output is of interest. All others run as they are
@@ -24,6 +26,7 @@ type special struct {
 	run     string // what is run in its place; nothing, if that is empty
 	do      func() error
 	want    []string // expressions of what comes out, at last
+	seen    bool     // by whoever sees the recording of the page
 }
 
 // page is one of docs/ whose commands are typed, in a shell of their own.
@@ -31,9 +34,13 @@ type page struct {
 	t        *testing.T
 	e        *env
 	home     string   // the kubeconfig of who types
+	dir      string   // where they type; that of env by default
 	skip     []string // a block with one of these is of another machine
 	specials []special
 	steps    int
+
+	seen     []special // those of the recording, in its order
+	recorded terminal.Recording
 }
 
 var shBlock = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```\n")
@@ -41,7 +48,12 @@ var shBlock = regexp.MustCompile("(?s)\n```sh\n(.*?)\n```\n")
 // commands are the blocks of a section of a page; of a whole page without one.
 func (e *env) commands(t *testing.T, name, section string) []string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(e.Repository, "docs", name))
+	return commandsIn(t, filepath.Join(e.Repository, "docs", name), section)
+}
+
+func commandsIn(t *testing.T, file, section string) []string {
+	t.Helper()
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +61,7 @@ func (e *env) commands(t *testing.T, name, section string) []string {
 	if section != "" {
 		_, rest, found := strings.Cut(text, "\n## "+section+"\n")
 		if !found {
-			t.Fatalf("%s has no section %s", name, section)
+			t.Fatalf("%s has no section %s", file, section)
 		}
 		text, _, _ = strings.Cut(rest, "\n## ")
 	}
@@ -158,6 +170,11 @@ func (p *page) special(s special) {
 		p.t.Fatal(err)
 	}
 	p.t.Logf("$ %s\n%s", command, last)
+	if s.seen {
+		p.seen = append(p.seen, s)
+		typed, _, _ := strings.Cut(s.command, "  ") // a comment
+		p.recorded.Steps = append(p.recorded.Steps, terminal.Step{Command: typed, Output: last})
+	}
 }
 
 // run has a shell execute a script that stops at the first command that fails, in the state that the former one left.
@@ -169,7 +186,7 @@ func (p *page) run(ctx context.Context, script string) (string, error) {
 	}
 	state := filepath.Join(p.home, "state")
 	sh := exec.CommandContext(ctx, "sh", "-ec", `if [ -e "$2" ]; then . "$2"; fi; . "$1"; export -p >"$2"`, "sh", file, state)
-	sh.Dir = p.e.dir
+	sh.Dir = cmp.Or(p.dir, p.e.dir)
 	sh.Env = append(os.Environ(), "KUBECONFIG="+p.kubeconfig(), "HOME="+p.home, "HELM_CACHE_HOME="+p.home,
 		"PATH="+strings.Join([]string{p.home, filepath.Join(p.e.Dir(), "bin"), os.Getenv("PATH")}, string(os.PathListSeparator)))
 	out, err := sh.CombinedOutput()

@@ -61,7 +61,7 @@ func setUp(ctx context.Context, dir string) (*env, error) {
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return nil, err
 	}
-	if err := lab.Compile(ctx, bin, os.Stderr, "metrics-adapter", "webhook", "controller-manager", "kubectl-fleetscale"); err != nil {
+	if err := lab.Compile(ctx, bin, os.Stderr, programsOfARelease()...); err != nil {
 		return nil, err
 	}
 	var err error

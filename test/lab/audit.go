@@ -16,8 +16,9 @@ import (
 
 // auditPolicy keeps a line for each question for metrics of any of the three APIs,
 // which is there before the question is answered; one for each write of a
-// HorizontalPodAutoscaler, with what came of it; one for each other request of
-// users of the groups in its place; and none for anything else.
+// HorizontalPodAutoscaler, with what came of it; one for each other write, and
+// then for each other request, of users of the groups in their places; and none
+// for anything else.
 const auditPolicy = `# SPDX-License-Identifier: Apache-2.0
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -34,7 +35,8 @@ rules:
 `
 
 // recordedMetrics and recordedRule are for the users of some groups: what came of their
-// questions for metrics is told too.
+// questions for metrics is told too. recordedWrites is for those of whose writes it is
+// told what was stored.
 const (
 	recordedMetrics = `- level: Metadata
   userGroups: %s
@@ -45,25 +47,38 @@ const (
   userGroups: %s
   omitStages: [RequestReceived, ResponseStarted, Panic]
 `
+	recordedWrites = `- level: RequestResponse
+  userGroups: %s
+  verbs: [create, update, patch, delete]
+  omitStages: [RequestReceived, ResponseStarted, Panic]
+`
 )
 
 func (c *Cluster) auditLog() string { return filepath.Join(c.dir(), "audit.log") }
 
 // auditFlags have the API server keep that log.
 func (b *bringUp) auditFlags() ([]string, error) {
-	metrics, rule := "", ""
-	if len(b.plan.recorded) > 0 {
-		groups, err := json.Marshal(b.plan.recorded)
-		if err != nil {
-			return nil, fmt.Errorf("writing the audit policy: %w", err)
-		}
-		metrics, rule = fmt.Sprintf(recordedMetrics, groups), fmt.Sprintf(recordedRule, groups)
-	}
-	policy := filepath.Join(b.dir(), "audit-policy.yaml")
-	if err := os.WriteFile(policy, fmt.Appendf(nil, auditPolicy, metrics, rule), 0o644); err != nil {
+	metrics, err := ruleFor(b.plan.recorded, recordedMetrics)
+	writes, errWrites := ruleFor(b.plan.recordedWrites, recordedWrites)
+	rest, errRest := ruleFor(b.plan.recorded, recordedRule)
+	if err := errors.Join(err, errWrites, errRest); err != nil {
 		return nil, fmt.Errorf("writing the audit policy: %w", err)
 	}
-	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + b.auditLog()}, nil
+	policy := filepath.Join(b.dir(), "audit-policy.yaml")
+	if err := os.WriteFile(policy, fmt.Appendf(nil, auditPolicy, metrics, writes+rest), 0o644); err != nil {
+		return nil, fmt.Errorf("writing the audit policy: %w", err)
+	}
+	const most = "1024" // MiB: beyond it the log is rotated
+	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + b.auditLog(), "--audit-log-maxsize=" + most}, nil
+}
+
+// ruleFor is a rule for users of these groups; without any it is none.
+func ruleFor(groups []string, rule string) (string, error) {
+	if len(groups) == 0 {
+		return "", nil
+	}
+	list, err := json.Marshal(groups)
+	return fmt.Sprintf(rule, list), err
 }
 
 // Question is a request for metrics: usage, custom or external ones.

@@ -25,6 +25,7 @@ type plan struct {
 	testAdapter           bool
 	controllerManagerArgs []string
 	recorded              []string // groups of users
+	recordedWrites        []string // the same
 	kubernetes            string   // minor version; empty: the lab's own
 }
 
@@ -37,6 +38,7 @@ func (h Hub) plan() plan {
 		metricsServer:         h.Workloads && !h.WithoutMetricsServer,
 		controllerManagerArgs: h.ControllerManagerArgs,
 		recorded:              h.Recorded,
+		recordedWrites:        h.RecordedWrites,
 		kubernetes:            h.Kubernetes,
 	}
 	return p.withDefaults()
@@ -53,6 +55,7 @@ func (m Member) plan() plan {
 		testAdapter:           !m.WithoutTestAdapter,
 		controllerManagerArgs: m.ControllerManagerArgs,
 		recorded:              m.Recorded,
+		recordedWrites:        m.RecordedWrites,
 		kubernetes:            m.Kubernetes,
 	}
 	return p.withDefaults()
@@ -82,7 +85,7 @@ func (l *Lab) bringUp(ctx context.Context, log io.Writer, plans ...plan) ([]*Clu
 	}
 	reached := l.apiServerPorts()
 	for _, b := range begun {
-		reached = append(reached, b.ports.apiServer)
+		reached = append(reached, b.ports.apiServer, b.ports.metricsServer)
 	}
 	clusters := make([]*Cluster, len(plans))
 	group, ctx := errgroup.WithContext(ctx)
@@ -122,7 +125,7 @@ type bringUp struct {
 	plan         plan
 	ports        clusterPorts
 	nodePrograms string // folder; empty without real nodes
-	reached      []int  // ports of the API servers that Pods of real nodes reach
+	reached      []int  // ports of the API servers and metrics-servers that Pods of real nodes reach
 }
 
 type clusterPorts struct {

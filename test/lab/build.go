@@ -37,9 +37,28 @@ func BuildHelm(ctx context.Context, log io.Writer) (program string, err error) {
 	return filepath.Join(dir, "helm"), err
 }
 
+// BuildCertManager is Build for a program with the controllers of cert-manager, which no lab needs but tests of certificates do. It returns
+// its file, and the folder with the manifests of cert-manager's kinds.
+func BuildCertManager(ctx context.Context, log io.Writer) (program, kinds string, err error) {
+	if log == nil {
+		log = io.Discard
+	}
+	dir, err := build.Programs(ctx, build.CertManager(), log)
+	if err != nil {
+		return "", "", err
+	}
+	files, err := build.CertManagerFiles(ctx)
+	return filepath.Join(dir, "certmanager"), filepath.Join(files, "deploy", "crds"), err
+}
+
 // Compile builds programs of this checkout, by their folders in cmd/, into dir. The log shows how far it is.
 func Compile(ctx context.Context, dir string, log io.Writer, programs ...string) error {
 	return build.Ours(ctx, dir, log, programs...)
+}
+
+// CompileFormer is Compile for the checkout of another version, into its bin/.
+func CompileFormer(ctx context.Context, checkout string, log io.Writer, programs ...string) error {
+	return build.Former(ctx, checkout, log, programs...)
 }
 
 // programPath returns the program of that name: from $KUBEBUILDER_ASSETS where

@@ -57,6 +57,9 @@ type Hub struct {
 	// Recorded are groups of users whose requests [Cluster.Requests] and
 	// [Cluster.Refused] tell.
 	Recorded []string
+	// RecordedWrites are groups of users of whose writes [Cluster.Writes] tells,
+	// with what was stored.
+	RecordedWrites []string
 	// Kubernetes is as in a Member.
 	Kubernetes string
 }
@@ -82,8 +85,8 @@ type Member struct {
 	// ControllerManagerArgs are added to those of kube-controller-manager, such
 	// as --horizontal-pod-autoscaler-sync-period=2s.
 	ControllerManagerArgs []string
-	// Recorded is as in the Hub.
-	Recorded []string
+	// Recorded and RecordedWrites are as in the Hub.
+	Recorded, RecordedWrites []string
 	// Kubernetes is the minor version of its control plane, such as 1.36: one of those in test/kubernetes. Empty is the version of the lab, by
 	// which kubectl, etcd and kwok are too. See [BuildKubernetes].
 	Kubernetes string

@@ -3,14 +3,15 @@
 package lab
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,16 +23,19 @@ import (
 )
 
 const (
-	// insideAddress is that of API servers in networks of real nodes. Commands machine and this must agree.
+	// insideAddress is that of API servers and metrics-servers in networks of real nodes. Commands machine and this must agree.
 	insideAddress = "192.0.2.1"
 	podRange      = "10.102.0.0/16"
 	networkName   = "network"
 )
 
 // InsideURL is where Pods of real nodes reach the kube-apiserver, https. Nodes do that were not started before the cluster.
-func (c *Cluster) InsideURL() string {
-	return strings.Replace(c.URL, "127.0.0.1", insideAddress, 1)
-}
+func (c *Cluster) InsideURL() string { return inside(c.URL) }
+
+// InsideMetricsServerURL is where Pods of real nodes that started with the cluster reach its metrics-server, https.
+func (c *Cluster) InsideMetricsServerURL() string { return inside(c.MetricsServerURL) }
+
+func inside(at string) string { return strings.Replace(at, "127.0.0.1", insideAddress, 1) }
 
 // apiServerPorts are those of all clusters that are up.
 func (l *Lab) apiServerPorts() []int {
@@ -142,26 +146,45 @@ func (b *bringUp) serviceProxy(ctx context.Context, network int, node string) er
 	return err
 }
 
-// servicesWork asks for a connection to the Service kubernetes, as the API server does for one to others.
+// servicesWork connects to the Service kubernetes.
 func (b *bringUp) servicesWork(ctx context.Context) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", b.networkSocket())
+	conn, err := b.DialInside(ctx, "10.0.0.1:443")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }()
+	return conn.Close()
+}
+
+// DialInside connects to a Pod of a real node, or to a Service, by IP address and port, as the API server does.
+func (c *Cluster) DialInside(ctx context.Context, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", c.networkSocket())
+	if err != nil {
+		return nil, err
+	}
+	if err := connect(ctx, conn, address); err != nil {
+		return nil, errors.Join(fmt.Errorf("connecting to %s in %s: %w", address, c.Name, err), conn.Close())
+	}
+	return conn, nil
+}
+
+// connect asks for a connection, of which nobody says anything before we do.
+func connect(ctx context.Context, conn net.Conn, address string) error {
 	deadline, _ := ctx.Deadline()
 	if err := conn.SetDeadline(deadline); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprint(conn, "CONNECT 10.0.0.1:443 HTTP/1.1\r\nHost: services\r\n\r\n"); err != nil {
+	if _, err := fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %[1]s\r\n\r\n", address); err != nil {
 		return err
 	}
-	answer := make([]byte, len("HTTP/1.1 200"))
-	if _, err := conn.Read(answer); err != nil {
+	answer, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodConnect})
+	if err != nil {
 		return err
 	}
-	if !slices.Equal(answer, []byte("HTTP/1.1 200")) {
-		return errors.New("the Service kubernetes is not there yet")
+	if err := answer.Body.Close(); err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return errors.New(answer.Status)
 	}
 	return nil
 }

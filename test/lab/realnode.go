@@ -166,6 +166,7 @@ func (b *bringUp) kubeletConfig(name string, port int) (path string, err error) 
 		"resolvConf":                "",
 		"volumePluginDir":           "/run/kubelet/volume-plugins",
 		"nodeStatusUpdateFrequency": "4s",
+		"syncFrequency":             "10s", // for so long a Pod may have a Secret as it was
 		// What the disk of the machine holds is no concern of a node in memory.
 		"evictionHard":                map[string]string{"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
 		"imageGCHighThresholdPercent": 100,

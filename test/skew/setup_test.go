@@ -120,9 +120,11 @@ func (e *env) install(ctx context.Context, f *fixture.Fleet, programs map[string
 	if err != nil {
 		return err
 	}
-	members, ctx := errgroup.WithContext(ctx)
+	members, joining := errgroup.WithContext(ctx)
 	for _, member := range e.Members() {
-		members.Go(func() error { return errors.Join(e.JoinToScale(ctx, member), e.CreateNamespace(ctx, member, shop)) })
+		members.Go(func() error {
+			return errors.Join(e.JoinToScale(joining, member), e.CreateNamespace(joining, member, shop))
+		})
 	}
 	return errors.Join(members.Wait(), e.CreateNamespace(ctx, e.Hub(), shop))
 }

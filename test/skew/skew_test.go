@@ -20,7 +20,7 @@ import (
 
 func TestVersionsApart(t *testing.T) {
 	if testing.Short() {
-		t.Skip("only in the long form: make test-full PARTS=skew")
+		t.Skip("building other versions of Kubernetes takes minutes; it runs in make test-full PARTS=skew")
 	}
 	for _, c := range combinations() {
 		t.Run(fmt.Sprintf("hub %s, members %s and %s", c.hub, c.members[0], c.members[1]), func(t *testing.T) {

@@ -28,7 +28,7 @@ const former = "../api/testdata/former"
 // oldest and of the newest version. No program runs: what is stored has to stay as it is.
 func TestUpgradeOfKinds(t *testing.T) {
 	if testing.Short() {
-		t.Skip("only in the long form: make test-full PARTS=skew")
+		t.Skip("building other versions of Kubernetes takes minutes; it runs in make test-full PARTS=skew")
 	}
 	for _, minor := range []string{"1.35", newest} {
 		t.Run("hub "+minor, func(t *testing.T) {

@@ -38,7 +38,7 @@ func (p plan) here() plan {
 // release is the plan of a release of the product.
 var release = plan{
 	registry:       home,
-	programs:       []string{"controller-manager", "metrics-adapter", "webhook"},
+	programs:       []string{"controller-manager", "dashboard", "metrics-adapter", "webhook"},
 	imagePlatforms: []platform{{"linux", "amd64"}, {"linux", "arm64"}},
 	plugin:         "kubectl-fleetscale",
 	pluginPlatforms: []platform{

@@ -101,7 +101,7 @@ func checkout(t *testing.T, root string) string {
 			t.Fatal(err)
 		}
 	}
-	for _, part := range []string{"adapter", "controller-manager", "webhook"} {
+	for _, part := range []string{"adapter", "controller-manager", "dashboard", "webhook"} {
 		file := "deploy/base/" + part + "/kustomization.yaml"
 		text, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {

@@ -53,6 +53,7 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 			Window:          o.Autoscale.Decision.StabilizationWindow,
 			Tolerance:       o.Autoscale.Decision.Tolerance,
 			Metrics:         p.told.distributed,
+			Records:         p.records,
 		}),
 		Hold:       p.holdFleet,
 		SyncPeriod: o.Autoscale.SyncPeriod,
@@ -61,6 +62,7 @@ func addAutoscaler(manager ctrl.Manager, p *parts, o *Options) error {
 		Metrics:    p.told.objects,
 		MostShown:  o.Serving.MetricsPerObject,
 		Observes:   o.Observing.Observe,
+		Shards:     p.shards,
 	})
 	if err := reconciler.SetUp(manager, o.Autoscale.Syncs, o.Hub.Timeout); err != nil {
 		return err

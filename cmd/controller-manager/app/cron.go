@@ -30,6 +30,7 @@ func addCron(manager ctrl.Manager, p *parts, o *Options) error {
 		PropagationGrace: o.Autoscale.PropagationGrace,
 		Metrics:          p.told.cron,
 		Losses:           p.told.losses,
+		Shards:           p.shards,
 	})
 	if err := reconciler.SetUp(manager, o.Cron.Syncs, o.Hub.Timeout); err != nil {
 		return err

@@ -8,6 +8,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
+// runner has something be run by some of the replicas.
+type runner func(func(context.Context) error) manager.Runnable
+
+func byAll(run func(context.Context) error) manager.Runnable    { return everywhere(run) }
+func byLeader(run func(context.Context) error) manager.Runnable { return leading(run) }
+
 // everywhere is run by every replica, the leader and those that wait.
 type everywhere func(context.Context) error
 

@@ -47,7 +47,7 @@ func addMembers(manager ctrl.Manager, o *Options, registry *member.Registry) (*w
 }
 
 // addRegistry adds what knows the members. A replica that waits to become leader knows them too.
-func addRegistry(manager ctrl.Manager, told *Metrics, o *Options) (*member.Registry, error) {
+func addRegistry(manager ctrl.Manager, told *Metrics, records func() []string, o *Options) (*member.Registry, error) {
 	hub, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read registrations: %w", err)
@@ -77,7 +77,7 @@ func addRegistry(manager ctrl.Manager, told *Metrics, o *Options) (*member.Regis
 		registry = member.New(options)
 		err = manager.Add(everywhere(registry.Run))
 	} else {
-		registry, err = addWritingRegistry(manager, told.tokens, o, options)
+		registry, err = addWritingRegistry(manager, told.tokens, records, o, options)
 	}
 	if err != nil {
 		return nil, err
@@ -87,8 +87,9 @@ func addRegistry(manager ctrl.Manager, told *Metrics, o *Options) (*member.Regis
 }
 
 // addWritingRegistry adds the registry, and what writes to the hub for it: Events of registrations; and, by the leader, who is established
-// as which cluster, new tokens, and what it sees of the members.
-func addWritingRegistry(manager ctrl.Manager, renewals *tokens.Metrics, o *Options, options member.Options) (*member.Registry, error) {
+// as which cluster, new tokens, what it sees of the members, and where records of decisions are served.
+func addWritingRegistry(manager ctrl.Manager, renewals *tokens.Metrics, records func() []string, o *Options, options member.Options) (
+	*member.Registry, error) {
 	broadcaster := clientrecord.NewBroadcaster()
 	options.Recorder = broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: program})
 	registry := member.New(options)
@@ -109,7 +110,7 @@ func addWritingRegistry(manager ctrl.Manager, renewals *tokens.Metrics, o *Optio
 	}
 	publisher := memberview.NewPublisher(memberview.Options{
 		Hub: options.Hub, HubDynamic: options.HubDynamic, Namespace: options.Namespace, Fleet: registry, Expiries: tokenExpiries,
-		Record: o.Records.address(), Timeout: o.Members.Timeout,
+		Records: records, Timeout: o.Members.Timeout,
 	})
 	return registry, manager.Add(leading(publisher.Run))
 }

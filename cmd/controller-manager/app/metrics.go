@@ -12,6 +12,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/central"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/distributed"
 	"github.com/fleetscale/fleetscale/pkg/controllers/multidim"
+	"github.com/fleetscale/fleetscale/pkg/controllers/sharding"
 	"github.com/fleetscale/fleetscale/pkg/controllers/tokens"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
@@ -34,6 +35,7 @@ type Metrics struct {
 	records     *recordstore.Metrics
 	members     *member.Metrics
 	certificate *certs.Metrics
+	shards      *sharding.Metrics
 }
 
 // NewMetrics registers on reg, so two instances never share state.
@@ -53,5 +55,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		records:     recordstore.NewMetrics(reg),
 		members:     member.NewMetrics(reg),
 		certificate: certs.NewMetrics(reg),
+		shards:      sharding.NewMetrics(reg),
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrlmanager "sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
 	"github.com/fleetscale/fleetscale/pkg/controllers/multidim"
@@ -99,6 +98,14 @@ func validPrice(flag string, price float64) error {
 	return command.When(!(price >= 0 && price <= mostPrice), "%s: must be from 0 to %d, got %v", flag, mostPrice, price)
 }
 
+// addSaving has histories saved by who learns them.
+func (p *parts) addSaving(manager ctrl.Manager, store *history.Store) error {
+	if p.shards != nil {
+		return manager.Add(everywhere(store.Run))
+	}
+	return manager.Add(leading(store.Run))
+}
+
 // addMultidim adds the controller of MultidimPodAutoscalers, and what saves what it learns. What it saved is read from the hub
 // itself: a cache would hold it all.
 func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
@@ -107,7 +114,7 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 		client.Writer
 	}{p.live, p.client}, o.Multidim.SavePeriod)
 	if !o.Observing.Observe { // else what is learned ends with the program
-		if err := manager.Add(ctrlmanager.RunnableFunc(store.Run)); err != nil {
+		if err := p.addSaving(manager, store); err != nil {
 			return err
 		}
 	}
@@ -141,6 +148,8 @@ func addMultidim(manager ctrl.Manager, p *parts, o *Options) error {
 		Metrics:   p.told.multidim,
 		MostShown: o.Serving.MetricsPerObject,
 		Observes:  o.Observing.Observe,
+		Shards:    p.shards,
+		Records:   p.records,
 	})
 	if err := reconciler.SetUp(manager, o.Multidim.Syncs, o.Hub.Timeout); err != nil {
 		return err

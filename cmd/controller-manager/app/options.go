@@ -58,7 +58,9 @@ type HubOptions struct {
 
 // LeaderOptions configure leader election.
 type LeaderOptions struct {
-	Elect                                     bool
+	Elect bool
+	// Shards is in how many parts the objects are divided; 1: the leader reconciles all.
+	Shards                                    int
 	Namespace                                 string
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
@@ -102,7 +104,7 @@ func NewOptions() *Options {
 			Timeout: 30 * time.Second, ServiceNamespace: "fleetscale-system", ServiceName: "controller-manager-metrics",
 		},
 		Leader: LeaderOptions{
-			Elect: true, Namespace: "fleetscale-system",
+			Elect: true, Shards: 1, Namespace: "fleetscale-system",
 			LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 		},
 		Members: command.NewMemberOptions(), WriteNamespace: "fleetscale-clusters-write",
@@ -161,7 +163,9 @@ func (o *HubOptions) addFlags(sets *cliflag.NamedFlagSets) {
 func (o *LeaderOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("leader election")
 	fs.BoolVar(&o.Elect, "leader-elect", o.Elect,
-		"Elect a leader among the replicas; only the leader reconciles. If false, run one replica only.")
+		"Elect a leader among the replicas; only the leader reconciles, but for --shards. If false, run one replica only.")
+	fs.IntVar(&o.Shards, "shards", o.Shards, "In how many shards the objects are divided, each reconciled by the replica that holds its "+
+		"Lease; 64 do for up to 8 replicas. 1: the leader reconciles all. Replicas with another number than the leader's reconcile nothing.")
 	fs.StringVar(&o.Namespace, "leader-elect-resource-namespace", o.Namespace,
 		"Namespace of the hub that holds the Lease controller-manager.fleetscale.io.")
 	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", o.LeaseDuration,
@@ -275,9 +279,17 @@ func notNegative(flag string, period time.Duration) error {
 	return command.When(period < 0, "%s: must be 0 or more, got %v", flag, period)
 }
 
+// mostShards is more than the hub should renew Leases for.
+const mostShards = 1024
+
+// divides reports whether the objects are divided over the replicas.
+func (o *LeaderOptions) divides() bool { return o.Shards > 1 }
+
 func (o *LeaderOptions) validate() error {
 	least := o.RetryPeriod * 6 / 5 // the library adds up to a fifth to the pause, so that not all ask at once
 	return errors.Join(
+		command.When(o.Shards < 1 || o.Shards > mostShards, "--shards: must be from 1 to %d, got %d", mostShards, o.Shards),
+		command.When(o.divides() && !o.Elect, "--shards: needs --leader-elect"),
 		command.When(o.Namespace == "", "--leader-elect-resource-namespace: must be set"),
 		command.When(o.RetryPeriod <= 0, "--leader-elect-retry-period: must be above 0, got %v", o.RetryPeriod),
 		command.When(o.RenewDeadline <= least, "--leader-elect-renew-deadline: must be above %v with this retry period, got %v", least,

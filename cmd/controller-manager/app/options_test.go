@@ -64,6 +64,9 @@ func TestValidateNamesTheFlag(t *testing.T) {
 			"--concurrent-cronfederatedhpa-syncs: must be 1 or more, got 0"},
 		"no time to answer":        {[]string{"--hub-timeout=0"}, "--hub-timeout: must be above 0, got 0s"},
 		"no time for slow members": {[]string{"--member-timeout=6s"}, "--hub-timeout: must be 36s or more with this --member-timeout, got 30s"},
+		"no shard":                 {[]string{"--shards=0"}, "--shards: must be from 1 to 1024, got 0"},
+		"too many shards":          {[]string{"--shards=1025"}, "--shards: must be from 1 to 1024, got 1025"},
+		"shards without Leases":    {[]string{"--shards=2", "--leader-elect=false"}, "--shards: needs --leader-elect"},
 		"no place for the Lease":   {[]string{"--leader-elect-resource-namespace="}, "--leader-elect-resource-namespace: must be set"},
 		"lease without a pause":    {[]string{"--leader-elect-retry-period=0"}, "--leader-elect-retry-period: must be above 0, got 0s"},
 		"renewed too rarely": {[]string{"--leader-elect-renew-deadline=2s"},
@@ -92,7 +95,7 @@ func TestValidateNamesTheFlag(t *testing.T) {
 func TestManifestsPassFlagsThatExist(t *testing.T) {
 	commandtest.ManifestFlags(t, func() *cobra.Command { return NewCommand(t.Context()) }, commandtest.None,
 		"../../../deploy/base/controller-manager", "../../../deploy/overlays/karmada/controller-manager-host",
-		"../../../deploy/components/placement-decisions", "../../../certs/given/monitoring")
+		"../../../deploy/components/placement-decisions", "../../../deploy/components/shards", "../../../certs/given/monitoring")
 }
 
 // What is not said is as in Kubernetes' HorizontalPodAutoscaler controller; what is, arrives.

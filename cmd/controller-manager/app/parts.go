@@ -16,6 +16,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/central"
+	"github.com/fleetscale/fleetscale/pkg/controllers/sharding"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
@@ -41,6 +42,8 @@ type parts struct {
 	// hold is why nothing may be done now; nil: something may.
 	hold func() error
 	hub  *hubIdentity
+	// shards has the objects that this replica reconciles; nil: all, while it leads.
+	shards *sharding.Shards
 	// synced reports whether the hub has told all autoscalers.
 	synced func() bool
 }
@@ -56,13 +59,17 @@ func (p *parts) holdSweeps() error {
 	return p.holdFleet()
 }
 
-func newParts(ctx context.Context, manager ctrl.Manager, told *Metrics, o *Options) (*parts, error) {
+func newParts(ctx context.Context, manager ctrl.Manager, candidate *candidate, told *Metrics, o *Options) (*parts, error) {
 	scales, err := newScales(manager)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to scale: %w", err)
 	}
 	shared := &parts{client: manager.GetClient(), live: manager.GetAPIReader(), events: manager.GetEventRecorder(program)}
-	records, err := addRecords(manager, told.records, o)
+	var others func() []string
+	if shared.shards, others, err = addShards(manager, candidate, told.shards, o); err != nil {
+		return nil, err
+	}
+	records, served, err := addRecords(manager, told.records, others, o)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +89,7 @@ func newParts(ctx context.Context, manager ctrl.Manager, told *Metrics, o *Optio
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read autoscalers of the hub, whose CRDs are in deploy/crds: %w", err)
 	}
-	registry, err := addRegistry(manager, told, o)
+	registry, err := addRegistry(manager, told, served, o)
 	if err != nil {
 		return nil, err
 	}

@@ -40,15 +40,16 @@ func newRecordOptions() RecordOptions {
 
 func (o *RecordOptions) addFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("record of decisions")
-	fs.StringVar(&o.Dir, "record-dir", o.Dir, "Directory in which the decisions of FederatedHPAs in central mode are recorded, for kubectl "+
-		"fleetscale replay. Empty: in memory, where a restart begins again. Each replica needs a directory of its own, or one that all can "+
-		"write.")
+	fs.StringVar(&o.Dir, "record-dir", o.Dir, "Directory in which the decisions of FederatedHPAs and MultidimPodAutoscalers are recorded, "+
+		"for kubectl fleetscale replay. Empty: in memory, where a restart begins again. Each replica needs a directory of its own, or one "+
+		"that all can write.")
 	fs.StringVar(&o.Max, "record-max", o.Max, "Size of that record, such as 256Mi, beyond which the oldest decisions go. "+
 		"0: nothing is recorded.")
 	fs.IntVar(&o.Days, "record-days", o.Days, "After how many days decisions go from that record.")
 	fs.StringVar(&o.BindAddress, "record-bind-address", o.BindAddress, "IP address of this Pod, at which the leader serves that record to "+
-		"the metrics adapter, which it tells the address on the hub. Each of them shows the certificate that the leader keeps in the Secret "+
-		recordstore.Secret+" of --identities-namespace. Empty: the record is not served. With --observe it is at --observations-bind-address.")
+		"the metrics adapter, which it tells the address on the hub; with --shards each replica does. Each of them shows the certificate that "+
+		"is kept in the Secret "+recordstore.Secret+" of --identities-namespace. Empty: the record is not served. With --observe it is at "+
+		"--observations-bind-address.")
 	fs.IntVar(&o.Port, "record-port", o.Port, "Port of --record-bind-address.")
 }
 
@@ -88,26 +89,32 @@ func (o *RecordOptions) address() string {
 	return netip.AddrPortFrom(ip, uint16(o.Port)).String()
 }
 
-// addRecords returns what keeps the record of decisions; nil: nothing is recorded. The leader serves it.
-func addRecords(manager ctrl.Manager, told *recordstore.Metrics, o *Options) (*recordstore.Store, error) {
+// addRecords returns what keeps the record of decisions; nil: nothing is recorded. The leader serves it, or, if there are others, each
+// replica its own. Where is served; nil: nowhere.
+func addRecords(manager ctrl.Manager, told *recordstore.Metrics, others func() []string, o *Options) (
+	store *recordstore.Store, where func() []string, err error) {
 	most, err := o.Records.most()
 	if err != nil || most == 0 {
-		return nil, err
+		return nil, nil, err
 	}
-	store := recordstore.New(recordstore.Options{
+	store = recordstore.New(recordstore.Options{
 		Dir: o.Records.Dir, Most: most, Age: time.Duration(o.Records.Days) * 24 * time.Hour, Clock: clock.RealClock{}, Metrics: told,
 	})
 	if err := manager.Add(everywhere(store.Run)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if o.Records.address() == "" || o.Observing.Observe {
-		return store, nil
+	own := o.Records.address()
+	if own == "" || o.Observing.Observe {
+		return store, nil, nil
 	}
-	return store, serveRecords(manager, store, o)
+	if others == nil {
+		return store, func() []string { return []string{own} }, serveRecords(manager, store, byLeader, o)
+	}
+	return store, func() []string { return append([]string{own}, others()...) }, serveRecords(manager, store, byAll, o)
 }
 
-// serveRecords has the leader serve the record to the metrics adapter, and keep the certificate that both of them show.
-func serveRecords(manager ctrl.Manager, store *recordstore.Store, o *Options) error {
+// serveRecords has the record served to the metrics adapter, and the certificate kept that both of them show.
+func serveRecords(manager ctrl.Manager, store *recordstore.Store, by runner, o *Options) error {
 	hub, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return fmt.Errorf("preparing to serve the record of decisions: %w", err)
@@ -118,8 +125,8 @@ func serveRecords(manager ctrl.Manager, store *recordstore.Store, o *Options) er
 		Core: hub, Service: types.NamespacedName{Namespace: o.Members.IdentitiesNamespace, Name: recordstore.Service}, Mutual: true,
 		Settings: settings,
 	})
-	if err := manager.Add(leading(func(ctx context.Context) error { keeper.Run(ctx); return nil })); err != nil {
+	if err := manager.Add(by(func(ctx context.Context) error { keeper.Run(ctx); return nil })); err != nil {
 		return err
 	}
-	return manager.Add(leading(func(ctx context.Context) error { return store.Serve(ctx, o.Records.address(), keeper.Server()) }))
+	return manager.Add(by(func(ctx context.Context) error { return store.Serve(ctx, o.Records.address(), keeper.Server()) }))
 }

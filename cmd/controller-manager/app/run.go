@@ -34,7 +34,9 @@ import (
 
 const (
 	program = "fleetscale-controller-manager"
-	lease   = "controller-manager.fleetscale.io"
+
+	leaseName, leaseDomain = "controller-manager", "fleetscale.io"
+	lease                  = leaseName + "." + leaseDomain
 )
 
 // run wires the parts and works until ctx ends, or until the lease is lost.
@@ -50,16 +52,23 @@ func run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
+	if o.Leader.divides() {
+		fenced(config)
+	}
 	told := NewMetrics(ctrlmetrics.Registry)
 	certificate, err := metricsCertificate(config, o, told.certificate)
 	if err != nil {
 		return err
 	}
-	manager, err := newManager(config, o, certificate)
+	candidate, err := newCandidate(config, o)
 	if err != nil {
 		return err
 	}
-	shared, err := newParts(ctx, manager, told, o)
+	manager, err := newManager(config, o, certificate, candidate)
+	if err != nil {
+		return err
+	}
+	shared, err := newParts(ctx, manager, candidate, told, o)
 	if err != nil {
 		return err
 	}
@@ -85,7 +94,7 @@ func readOnly(config *rest.Config) error {
 	return nil
 }
 
-func newManager(config *rest.Config, o *Options, certificate *certs.Certificate) (ctrl.Manager, error) {
+func newManager(config *rest.Config, o *Options, certificate *certs.Certificate, candidate *candidate) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		cronfederatedhpa.AddToScheme, federatedhpa.AddToScheme, admissionregistrationv1.AddToScheme,
@@ -98,14 +107,17 @@ func newManager(config *rest.Config, o *Options, certificate *certs.Certificate)
 		Scheme:    scheme,
 		NewClient: hubclient.NewClient,
 		// else a hub with another schema drops our fields for good
-		Client:                        client.Options{FieldValidation: metav1.FieldValidationStrict},
-		Cache:                         o.Namespaces.Cache(cache.Options{DefaultTransform: slim}),
-		Metrics:                       command.MetricsServer(o.Serving.MetricsBindAddress, certificate.Get),
-		HealthProbeBindAddress:        o.Serving.HealthProbesBindAddress,
-		PprofBindAddress:              o.Serving.ProfilingBindAddress,
-		LeaderElection:                o.Leader.Elect && !o.Observing.Observe, // which takes writes, and any number may observe
-		LeaderElectionID:              lease,
-		LeaderElectionNamespace:       o.Leader.Namespace,
+		Client:                  client.Options{FieldValidation: metav1.FieldValidationStrict},
+		Cache:                   o.Namespaces.Cache(cache.Options{DefaultTransform: slim}),
+		Metrics:                 command.MetricsServer(o.Serving.MetricsBindAddress, certificate.Get),
+		HealthProbeBindAddress:  o.Serving.HealthProbesBindAddress,
+		PprofBindAddress:        o.Serving.ProfilingBindAddress,
+		LeaderElection:          o.Leader.Elect && !o.Observing.Observe, // which takes writes, and any number may observe
+		LeaderElectionID:        lease,
+		LeaderElectionNamespace: o.Leader.Namespace,
+
+		LeaderElectionResourceLockInterface: candidate.lock(),
+
 		LeaseDuration:                 &o.Leader.LeaseDuration,
 		RenewDeadline:                 &o.Leader.RenewDeadline,
 		RetryPeriod:                   &o.Leader.RetryPeriod,

@@ -12,15 +12,16 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/plugin/dashboard"
 )
 
-const dashboardHelp = `Serve a page about the fleet on this machine: each member's state, and each autoscaler with its past since the page was started, what
-limits it, why, and what will set it next. It changes as the fleet does, and changes nothing itself.
+const dashboardHelp = `Serve a page about the fleet on this machine: each member's state, and each autoscaler with its past, what limits it, why, and what will
+set it next. It changes as the fleet does, and changes nothing itself.
 
 The page is read with your rights, and nothing is installed for it; it needs no internet. What you may not list it says. Without the right
 to list autoscalers in all namespaces it shows those of yours (--namespace). Open the address that is printed: it has a secret, so that
 other users of the machine, and other pages in your browser, cannot read the page.
 
-With --record the page of a FederatedHPA has what was recorded of it, too: the past, why each decision was what it was, two moments beside
-each other, and what the decisions would have been by another spec. kubectl fleetscale record writes such a file.
+The page of a FederatedHPA has what the controller-manager recorded of it, too: why each decision was what it was, two moments beside each
+other, and what the decisions would have been by another spec. The hub is asked for that, unless --record gives a file that kubectl
+fleetscale record has written.
 
 With --once the same is written into one file instead, with all that a browser needs: for a ticket, or to keep. Of more than 200
 autoscalers the file has the pages of those that are worst off, and the others are listed.`
@@ -31,7 +32,7 @@ func newDashboardCommand(caller *plugin.Caller) *cobra.Command {
 		Use: "dashboard", Short: "Show the fleet and its autoscalers on a page in your browser", Long: dashboardHelp,
 		Example: `  kubectl fleetscale dashboard
 
-  # With what was decided in the last week.
+  # With a past that the hub may no longer have.
   kubectl fleetscale record -n shop $(kubectl get fhpa -n shop -o name) --since 168h --file shop.fsr
   kubectl fleetscale dashboard --record shop.fsr
 
@@ -56,7 +57,7 @@ func newDashboardCommand(caller *plugin.Caller) *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&o.Port, "port", 0, "Port of 127.0.0.1 to serve the page at. 0: one that is free.")
-	cmd.Flags().StringVar(&o.Record, "record", "", "File with the record of decisions, of which the past is shown.")
+	cmd.Flags().StringVar(&o.Record, "record", "", "File with the record of decisions, of which the past is shown. Empty: the hub is asked.")
 	cmd.Flags().StringVar(&o.Once, "once", "", "Write the page into this file, with all that it shows, and end.")
 	return cmd
 }

@@ -39,6 +39,8 @@ func TestManifestsPassFlagsThatExist(t *testing.T) {
 }
 
 func ofOthers(file string) bool {
-	others := []string{"webhook", "controller-manager", "placement-decisions", "components/observe", "certs/given/monitoring"}
+	others := []string{
+		"webhook", "controller-manager", "placement-decisions", "components/observe", "components/shards", "certs/given/monitoring",
+	}
 	return slices.ContainsFunc(others, func(part string) bool { return strings.Contains(file, part) })
 }

@@ -3,11 +3,13 @@
 package app
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordstore"
 )
 
@@ -52,20 +55,22 @@ func TestHistoryIsOfTheLeader(t *testing.T) {
 	hub, other := hubWithSecret(), hubWithSecret()
 	address, others := leader(t, hub), leader(t, other)
 	for name, tc := range map[string]struct {
-		hub     kubernetes.Interface
-		address string
-		want    string
+		hub       kubernetes.Interface
+		addresses []string
+		want      string
 	}{
-		"the leader":                 {hub, address, "the record of shop/cart"},
-		"nobody tells of a record":   {hub, "", errNobody.Error()},
-		"somebody of another hub":    {hub, others, "failed to verify certificate"},
-		"a leader of another hub":    {other, address, "failed to verify certificate"},
-		"nobody listens":             {hub, "127.0.0.1:1", "connection refused"},
-		"there is no certificate":    {fake.NewClientset(), address, "getting Secret fleetscale-system/record-certificate"},
-		"the certificate is not yet": {hubWithSecret(), address, "holds no authority yet"},
+		"the leader":                 {hub, []string{address}, "the record of shop/cart"},
+		"nobody tells of a record":   {hub, nil, errNobody.Error()},
+		"somebody of another hub":    {hub, []string{others}, "failed to verify certificate"},
+		"a leader of another hub":    {other, []string{address}, "failed to verify certificate"},
+		"one of two does not answer": {hub, []string{"127.0.0.1:1", address}, "the replica at 127.0.0.1:1: "},
+		"one of two has no record":   {hub, []string{address, address}, "no record"},
+		"nobody listens":             {hub, []string{"127.0.0.1:1"}, "connection refused"},
+		"there is no certificate":    {fake.NewClientset(), []string{address}, "getting Secret fleetscale-system/record-certificate"},
+		"the certificate is not yet": {hubWithSecret(), []string{address}, "holds no authority yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			history := newHistory(NewOptions(), tc.hub, func(time.Time) string { return tc.address })
+			history := newHistory(NewOptions(), tc.hub, func(time.Time) []string { return tc.addresses })
 			record, err := history.Ask(t.Context(), recording.Object{Namespace: "shop", Name: "cart"}, time.Time{})
 			got := ""
 			if err == nil {
@@ -82,3 +87,57 @@ func TestHistoryIsOfTheLeader(t *testing.T) {
 		})
 	}
 }
+
+// What each of several replicas recorded is one record; all that is open is closed.
+func TestRecordOfSeveralReplicas(t *testing.T) {
+	all := recordingtest.Hour(recordingtest.Start, "cart")
+	var records []*recording.Record
+	for d := recording.NewDecoder(bytes.NewReader(all)); ; {
+		r, err := d.Next()
+		if err != nil {
+			break
+		}
+		records = append(records, r)
+	}
+	parts := map[string][]byte{
+		"a": recordingtest.Stream(append(records[:80:80], records[160:]...)...), "b": recordingtest.Stream(records[80:160]...),
+		"torn": all[:len(all)-1],
+	}
+	for name, tc := range map[string]struct {
+		at    []string
+		whole bool
+	}{
+		"both":                  {[]string{"a", "b"}, true},
+		"one that is not whole": {[]string{"a", "torn"}, false},
+		"one that is not there": {[]string{"a", "nowhere"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var open atomic.Int32
+			record, err := askAll(tc.at, func(address string) (io.ReadCloser, error) {
+				part, found := parts[address]
+				if !found {
+					return nil, errNobody
+				}
+				open.Add(1)
+				return &closing{bytes.NewReader(part), func() { open.Add(-1) }}, nil
+			})
+			var got []byte
+			if err == nil {
+				got, err = io.ReadAll(record)
+			}
+			if whole := err == nil; whole != tc.whole || whole && !bytes.Equal(got, all) {
+				t.Errorf("%d bytes of %d, %v", len(got), len(all), err)
+			}
+			if n := open.Load(); n != 0 {
+				t.Errorf("%d are still open", n)
+			}
+		})
+	}
+}
+
+type closing struct {
+	io.Reader
+	closed func()
+}
+
+func (c *closing) Close() error { c.closed(); return nil }

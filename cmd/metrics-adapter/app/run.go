@@ -15,6 +15,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/group"
+	"k8s.io/apiserver/pkg/authentication/request/union"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/apiserver/pkg/server/healthz"
@@ -79,7 +81,7 @@ func run(ctx context.Context, o *Options) error {
 	}
 	published := &memberview.Seen{}
 	members := newMembers(registry, store, published)
-	server, err := newServer(o, registry, store, asked, members, newHistory(o, h.core, published.Record))
+	server, err := newServer(o, registry, store, asked, members, newHistory(o, h.core, published.Records))
 	if err != nil {
 		return err
 	}
@@ -315,6 +317,9 @@ func (o *ServingOptions) applyTo(c *genericapiserver.Config, kubeconfig string) 
 	o.Authorization.WithCustomRoundTripper(command.WithUserAgent(program))
 	if err := o.Authentication.ApplyTo(&c.Authentication, c.SecureServing, c.OpenAPIConfig); err != nil {
 		return fmt.Errorf("preparing to authenticate clients by the hub: %w", err)
+	}
+	if proxies := c.Authentication.RequestHeaderConfig; proxies != nil {
+		c.Authentication.Authenticator = union.New(group.NewAuthenticatedGroupAdder(newFrontProxies(proxies)), c.Authentication.Authenticator)
 	}
 	if err := o.Authorization.ApplyTo(&c.Authorization); err != nil {
 		return fmt.Errorf("preparing to authorize clients by the hub: %w", err)

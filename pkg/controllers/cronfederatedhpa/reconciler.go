@@ -20,6 +20,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
+	"github.com/fleetscale/fleetscale/pkg/controllers/sharding"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
@@ -70,6 +71,8 @@ type Options struct {
 	Losses  *served.Losses
 	// Observes is for a program that writes nothing: runs succeed in its own view, and leave the target as it is.
 	Observes bool
+	// Shards has the objects; nil: all are reconciled by the leader.
+	Shards *sharding.Shards
 }
 
 // Reconciler brings one CronFederatedHPA after another up to the clock.
@@ -80,7 +83,7 @@ type Reconciler struct {
 	rivals    *served.Rivals
 }
 
-// New returns a reconciler, to be called by one leader at a time. Should two
+// New returns a reconciler, to be called by one replica at a time for each object. Should two
 // call it, each run is still done once.
 func New(o Options) *Reconciler {
 	r := &Reconciler{
@@ -88,7 +91,10 @@ func New(o Options) *Reconciler {
 		schedules: newSchedules(o.TimeZone),
 		rivals:    served.NewRivals(fieldManager, o.Clock),
 	}
-	r.memories.Dropped = func(_ client.ObjectKey, m *remembered) { r.Losses.Found(v1alpha1.CronFederatedHPAKind, &m.cut) }
+	r.memories.Dropped = func(key client.ObjectKey, m *remembered) {
+		r.Losses.Found(v1alpha1.CronFederatedHPAKind, &m.cut)
+		r.Metrics.forget(key)
+	}
 	return r
 }
 
@@ -106,7 +112,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	in, decision, err := r.run(ctx, request.NamespacedName)
 	if apierrors.IsNotFound(err) || err == nil && in.Object.DeletionTimestamp != nil {
-		r.forget(request.NamespacedName)
+		r.memories.Forget(request.NamespacedName)
 		return reconcile.Result{}, nil // nothing is taken back
 	}
 	if err == nil {
@@ -197,9 +203,9 @@ func (r *Reconciler) storeStatus(ctx context.Context, before, after *v1alpha1.Cr
 	return nil
 }
 
-func (r *Reconciler) forget(key client.ObjectKey) {
-	r.memories.Forget(key)
-	r.Metrics.forget(key)
+// Leave forgets objects that another replica is to bring up to the clock. What it needs to know is in their statuses.
+func (r *Reconciler) Leave(_ context.Context, in func(client.ObjectKey) bool) {
+	r.memories.ForgetAll(in)
 }
 
 // comeBack tries again at once where another writer was faster, which is

@@ -12,7 +12,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -21,7 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
-	"github.com/fleetscale/fleetscale/pkg/controllers/fairqueue"
+	"github.com/fleetscale/fleetscale/pkg/controllers/sharding"
 )
 
 // Name is the controller's, in its logs, metrics and Events.
@@ -35,25 +34,25 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return autoscalingv2.AddToScheme(scheme)
 }
 
-// SetUp has the manager run the controller while it is the leader, on the
+// SetUp has the manager run the controller while it is the leader or has shards, on the
 // autoscalers that its cache was made to watch. Of the objects, parallel many are
 // worked on at a time; timeout bounds the work on one.
 func (r *Reconciler) SetUp(manager ctrl.Manager, parallel int, timeout time.Duration) error {
 	concerned := handler.EnqueueRequestsFromMapFunc(r.concerned)
-	return ctrl.NewControllerManagedBy(manager).
+	b := ctrl.NewControllerManagedBy(manager).
 		Named(Name).
 		For(&v1alpha1.CronFederatedHPA{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.FederatedHPA{}, concerned, builder.WithPredicates(comesOrGoes())).
 		Watches(&v1alpha1.MultidimPodAutoscaler{}, concerned, builder.WithPredicates(comesOrGoes())).
-		Watches(&autoscalingv2.HorizontalPodAutoscaler{}, concerned, builder.WithPredicates(comesOrGoes())).
-		WithOptions(controller.Options{
-			MaxConcurrentReconciles: parallel,
-			NewQueue:                fairqueue.New,
-			ReconciliationTimeout:   timeout,
-			EnableWarmup:            new(true), // so that a new leader need not list all first
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](soon, maxBackoff),
-		}).
-		Complete(r)
+		Watches(&autoscalingv2.HorizontalPodAutoscaler{}, concerned, builder.WithPredicates(comesOrGoes()))
+	kind := sharding.Kind{
+		GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind(v1alpha1.CronFederatedHPAKind),
+		Object:           &v1alpha1.CronFederatedHPA{}, List: &v1alpha1.CronFederatedHPAList{},
+	}
+	return r.Shards.Complete(b, sharding.Workers{
+		Parallel: parallel, Timeout: timeout,
+		Limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](soon, maxBackoff),
+	}, kind, r)
 }
 
 // concerned are the CronFederatedHPAs that name an autoscaler, or what it scales.

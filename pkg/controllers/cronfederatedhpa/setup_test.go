@@ -16,6 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/fleetscale/fleetscale/pkg/controllers/sharding"
 )
 
 // noting is a manager that notes what it is to run.
@@ -29,7 +31,7 @@ func (n *noting) Add(r manager.Runnable) error {
 	return n.Manager.Add(r)
 }
 
-// The manager is to run one controller, which reads from a cache and from no hub.
+// The manager is to run one controller, which reads from a cache and from no hub: while it leads, or with shards at any time.
 func TestSetUp(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := AddToScheme(scheme); err != nil {
@@ -47,11 +49,17 @@ func TestSetUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &noting{Manager: m}
-	if err := (&Reconciler{}).SetUp(n, 2, time.Second); err != nil {
-		t.Fatal(err)
-	}
-	if len(n.runs) != 1 {
-		t.Errorf("the manager is to run %d controllers", len(n.runs))
+	for name, shards := range map[string]*sharding.Shards{"without shards": nil, "with shards": sharding.New(sharding.Options{Shards: 2})} {
+		n := &noting{Manager: m}
+		if err := (&Reconciler{Options: Options{Shards: shards}}).SetUp(n, 2, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if len(n.runs) != 1 {
+			t.Fatalf("%s, the manager is to run %d controllers", name, len(n.runs))
+		}
+		leads := n.runs[0].(manager.LeaderElectionRunnable).NeedLeaderElection()
+		if leads != (shards == nil) {
+			t.Errorf("%s, only the leader runs the controller: %t", name, leads)
+		}
 	}
 }

@@ -224,9 +224,9 @@ func (w *world) justifies(place map[runKey]int) {
 
 // Weeks around the changes of the clocks of three zones, with nothing in the way.
 func TestWeeksOfRuns(t *testing.T) {
-	for _, begin := range []string{"2026-03-06 12:00", "2026-10-29 12:00"} {
+	for _, begin := range []string{"2026-03-06 12:00", "2026-10-30 12:00"} {
 		w := newWorld(t, 1, moment(t, begin), deployment, dumbRules())
-		w.lives(w.clock.Now().AddDate(0, 0, days(3, 21)), w.holds)
+		w.lives(w.clock.Now().AddDate(0, 0, days(2, 21)), w.holds)
 		w.accounts()
 		if w.log.messages["superseded"] == 0 || len(w.log.gone) > 0 || len(w.log.messages) > 1 {
 			t.Errorf("failures: %v", w.log.messages)

@@ -5,10 +5,14 @@ package federatedhpa
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +25,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordstore"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -132,7 +137,7 @@ func (m *many) all(b testing.TB, workers int) {
 // BenchmarkReconciles reconciles many objects that have nothing to change. An op is one reconcile. What requests to the hub
 // cost is not in it.
 func BenchmarkReconciles(b *testing.B) {
-	for _, size := range []struct{ objects, clusters, pods int }{{5000, 2, 5}, {200, 10, 1}, {100, 10, 100}, {50, 100, 10}} {
+	for _, size := range sizes {
 		for _, direct := range []bool{false, true} {
 			b.Run(fmt.Sprintf("objects=%d/clusters=%d/pods=%d/direct=%v", size.objects, size.clusters, size.pods, direct), func(b *testing.B) {
 				m := newMany(b, size.objects, size.clusters, size.pods, direct)
@@ -148,6 +153,95 @@ func BenchmarkReconciles(b *testing.B) {
 			})
 		}
 	}
+}
+
+// sizes are of the worlds that are measured.
+var sizes = []struct{ objects, clusters, pods int }{{5000, 2, 5}, {200, 10, 1}, {100, 10, 100}, {50, 100, 10}}
+
+// BenchmarkRecords reconciles the same objects by turns without the recorder and with it, and compares what that takes of the CPU, in all
+// goroutines: on/off is the ratio. An op is a reconcile of all objects in both ways.
+func BenchmarkRecords(b *testing.B) {
+	for _, size := range sizes {
+		b.Run(fmt.Sprintf("objects=%d/clusters=%d/pods=%d", size.objects, size.clusters, size.pods), func(b *testing.B) {
+			m, registry := newMany(b, size.objects, size.clusters, size.pods, false), prometheus.NewRegistry()
+			store := recordstore.New(recordstore.Options{
+				Most: 32 << 20, Age: 7 * 24 * time.Hour, Clock: m.clock, Metrics: recordstore.NewMetrics(registry),
+			})
+			var off, on time.Duration
+			for b.Loop() {
+				m.later(period)
+				m.program.Central.Records = nil
+				off += m.used(b, func() { m.all(b, 1) })
+				m.program.Central.Records = store
+				on += m.used(b, func() { m.recorded(b, store) })
+			}
+			n := float64(b.N * len(m.requests))
+			b.ReportMetric(float64(on)/float64(off), "on/off")
+			b.ReportMetric(float64(off)/n, "off-cpu-ns/reconcile")
+			b.ReportMetric(float64(on)/n, "on-cpu-ns/reconcile")
+			if got := counted(b, registry, "fleetscale_decision_record_records_total"); got != n {
+				b.Errorf("%v of %v decisions were recorded", got, n)
+			}
+		})
+	}
+}
+
+// later lets time pass, and all Pods be measured again.
+func (m *many) later(by time.Duration) {
+	m.clock.SetTime(m.clock.Now().Add(by))
+	for _, samples := range m.metric.Pods {
+		for name, sample := range samples {
+			sample.At = m.clock.Now()
+			samples[name] = sample
+		}
+	}
+}
+
+// recorded reconciles every object, so few at a time that the store keeps up, and waits until all is written.
+func (m *many) recorded(b *testing.B, store *recordstore.Store) {
+	for part := range slices.Chunk(m.requests, 500) {
+		ctx, cancel := context.WithCancel(b.Context())
+		written := make(chan error)
+		go func() { written <- store.Run(ctx) }()
+		one := *m
+		one.requests = part
+		one.all(b, 1)
+		cancel()
+		if err := <-written; err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// used is what the process uses of the CPU meanwhile.
+func (m *many) used(b *testing.B, do func()) time.Duration {
+	b.Helper()
+	cpu := func() time.Duration {
+		var used syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+			b.Fatal(err)
+		}
+		return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	}
+	before := cpu()
+	do()
+	return cpu() - before
+}
+
+// counted is what a counter without labels counts.
+func counted(b *testing.B, registry prometheus.Gatherer, name string) float64 {
+	b.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, family := range families {
+		if family.GetName() == name {
+			return family.Metric[0].GetCounter().GetValue()
+		}
+	}
+	b.Fatalf("there is no %s", name)
+	return 0
 }
 
 // Workers side by side do what one does: nothing, here, but of thousands of objects.

@@ -14,9 +14,9 @@ import (
 )
 
 // Metrics are what is needed to draw one autoscaler, of either mode: what its spec asks for, and what its status says. They are of some
-// objects only, so that a large fleet does not flood who scrapes. Series of an object go with it. Labels: state and mode are those of the
-// API; kind is assigned, assigned_max, current, ready or unschedulable; index is the place of a metric in spec.metrics, as a spec may
-// have two of one name.
+// objects only, so that a large fleet does not flood who scrapes. Series of an object go with it. Labels: state and mode are those of
+// the API; kind is assigned, assigned_max, current, ready or unschedulable, or that of a number of [series.Kind]; index is the place of
+// a metric in spec.metrics, as a spec may have two of one name.
 type Metrics struct {
 	objects perobject.Shown[*shown]
 }
@@ -33,8 +33,22 @@ var (
 	metricValueDesc = describe("metric_value", "A metric as last read, in base units; utilization as a ratio of requests.", "index", "metric")
 	metricGoalDesc  = describe("metric_target",
 		"The target of a metric, in base units; utilization as a ratio of requests.", "index", "metric")
-	withoutDesc = prometheus.NewDesc(prometheus.BuildFQName("fleetscale", "federatedhpa", "without_series"),
+	metricPodsDesc   = describe("metric_pods", metricPodsHelp, "index", "metric", "kind")
+	metricAmountDesc = describe("metric_amount", metricAmountHelp, "index", "metric", "kind")
+	decidedDesc      = describe("decision_timestamp_seconds",
+		"When the decision was made that the status is of, in Unix time. Central mode.")
+	unseenClustersDesc = describe("unseen_clusters", "Clusters that the last decision could not see. Central mode.")
+	copiesDesc         = describe("copies", "In how many clusters the workload runs whole; none where they divide the replicas. Central mode.")
+	withoutDesc        = prometheus.NewDesc(prometheus.BuildFQName("fleetscale", "federatedhpa", "without_series"),
 		"FederatedHPAs that have no series of their own, as there are more than --metrics-per-object.", nil, nil)
+)
+
+const (
+	metricPodsHelp = "Pods by how they count for a metric in the last decision, by kind: counted, unready, missing (without a sample) and " +
+		"unlisted (samples of Pods that no list holds); of a metric that is not of Pods ready or running, which its value is of. Central mode."
+	metricAmountHelp = "What a metric was told in the last decision, in base units, by kind: used by counted Pods, unlisted_used; of a " +
+		"utilization requested, unready_requested, missing_requested, and busy (what missing Pods are taken to use, where that is more); " +
+		"value of a metric that is not of Pods. Central mode."
 )
 
 const clusterHelp = "Replicas of a cluster, by kind: assigned, assigned_max (maxReplicas of its HorizontalPodAutoscaler, in distributed " +
@@ -55,7 +69,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 // Describe implements [prometheus.Collector].
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{specMinDesc, specMaxDesc, currentDesc, desiredDesc, readyDesc, modeDesc, stateDesc, clusterDesc,
-		metricValueDesc, metricGoalDesc, withoutDesc} {
+		metricValueDesc, metricGoalDesc, metricPodsDesc, metricAmountDesc, decidedDesc, unseenClustersDesc, copiesDesc, withoutDesc} {
 		to <- desc
 	}
 }
@@ -86,10 +100,13 @@ func (m *Metrics) forget(key client.ObjectKey) { m.objects.Forget(key) }
 func (s *shown) collect(add func(desc *prometheus.Desc, value float64, labels ...string)) {
 	add(specMinDesc, float64(s.min))
 	add(specMaxDesc, float64(s.max))
-	add(currentDesc, float64(s.current))
-	add(desiredDesc, float64(s.desired))
-	if s.ready != unknown {
-		add(readyDesc, float64(s.ready))
+	for _, of := range []struct {
+		desc     *prometheus.Desc
+		replicas int32
+	}{{currentDesc, s.current}, {desiredDesc, s.desired}, {readyDesc, s.ready}} {
+		if of.replicas != unknown {
+			add(of.desc, float64(of.replicas))
+		}
 	}
 	add(modeDesc, 1, string(s.mode))
 	if s.state != "" {
@@ -109,5 +126,8 @@ func (s *shown) collect(add func(desc *prometheus.Desc, value float64, labels ..
 		if amount.Target != nil {
 			add(metricGoalDesc, *amount.Target, strconv.Itoa(i), amount.Name)
 		}
+	}
+	if s.decision != nil {
+		s.decision.collect(add)
 	}
 }

@@ -25,7 +25,7 @@ func drawn(name string) *v1alpha1.FederatedHPA {
 	f.Spec.MaxReplicas = 20
 	f.Spec.Metrics = []autoscalingv2.MetricSpec{queue, queue} // of different selectors, for all that is known here
 	f.Status = v1alpha1.FederatedHPAStatus{
-		CurrentReplicas: 9, DesiredReplicas: 12, ReadyReplicas: new(int32(8)),
+		ObservedGeneration: new(int64(0)), CurrentReplicas: 9, DesiredReplicas: 12, ReadyReplicas: new(int32(8)),
 		CurrentMetrics: []autoscalingv2.MetricStatus{{}, {External: &autoscalingv2.ExternalMetricStatus{
 			Current: autoscalingv2.MetricValueStatus{Value: new(resource.MustParse("1500m"))}}}},
 		Summary: &v1alpha1.FederatedHPASummary{State: v1alpha1.StateHeld},

@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/distributed"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
+	"github.com/fleetscale/fleetscale/pkg/controllers/sharding"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/speccopy"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
@@ -49,6 +50,8 @@ type Options struct {
 	MostShown int
 	// Observes is for a program that writes nothing: what it is given has objects observe, and keeps their statuses.
 	Observes bool
+	// Shards has the objects; nil: all are reconciled by the leader.
+	Shards *sharding.Shards
 }
 
 // Distributed is the mode in which the bounds are split into autoscalers of the members: [distributed.Mode].
@@ -76,7 +79,7 @@ type memory struct {
 	distributed distributed.Memory
 }
 
-// New returns a reconciler, to be called by one leader at a time.
+// New returns a reconciler, to be called by one replica at a time for each object.
 func New(o Options) *Reconciler {
 	r := &Reconciler{Options: o, rivals: served.NewRivals(record.FieldManager, o.Clock)}
 	r.memories.Dropped = r.dropped
@@ -182,6 +185,11 @@ func (r *Reconciler) endDistributed(ctx context.Context, object *v1alpha1.Federa
 		r.Distributed.Forget(client.ObjectKeyFromObject(object), &memory.distributed)
 	}
 	return left && err == nil, err
+}
+
+// Leave forgets objects that another replica is to reconcile. What it needs to know is in their statuses.
+func (r *Reconciler) Leave(_ context.Context, in func(client.ObjectKey) bool) {
+	r.memories.ForgetAll(in)
 }
 
 // dropped cleans up after an object that is gone.

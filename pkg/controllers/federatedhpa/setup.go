@@ -11,12 +11,11 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/controllers/fairqueue"
+	"github.com/fleetscale/fleetscale/pkg/controllers/sharding"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
 
@@ -31,19 +30,19 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return autoscalingv2.AddToScheme(scheme)
 }
 
-// SetUp adds the controller to the manager, which runs it while it is the leader. Each object is reconciled on creation,
+// SetUp adds the controller to the manager, which runs it while it is the leader, or has shards. Each object is reconciled on creation,
 // on changes of its spec, and otherwise one sync period after the last reconcile, whatever its result; parallel is the
 // number of workers, and timeout bounds a reconcile.
 func (r *Reconciler) SetUp(manager ctrl.Manager, parallel int, timeout time.Duration) error {
-	return ctrl.NewControllerManagedBy(manager).
+	b := ctrl.NewControllerManagedBy(manager).
 		Named(Name).
-		For(&v1alpha1.FederatedHPA{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WithOptions(controller.Options{
-			MaxConcurrentReconciles: parallel,
-			NewQueue:                fairqueue.New,
-			ReconciliationTimeout:   timeout,
-			EnableWarmup:            new(true), // so that a new leader need not list all first
-			RateLimiter:             workqueue.NewTypedItemFastSlowRateLimiter[reconcile.Request](r.SyncPeriod, r.SyncPeriod, 0),
-		}).
-		Complete(r)
+		For(&v1alpha1.FederatedHPA{}, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	kind := sharding.Kind{
+		GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind(v1alpha1.FederatedHPAKind),
+		Object:           &v1alpha1.FederatedHPA{}, List: &v1alpha1.FederatedHPAList{},
+	}
+	return r.Shards.Complete(b, sharding.Workers{
+		Parallel: parallel, Timeout: timeout,
+		Limiter: workqueue.NewTypedItemFastSlowRateLimiter[reconcile.Request](r.SyncPeriod, r.SyncPeriod, 0),
+	}, kind, r)
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/sizing"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -633,7 +634,7 @@ func TestAcceptedIsARoom(t *testing.T) {
 	nodes := capacity.LargestNodes{Known: true, Nodes: []pods.Resources{{MilliCPU: 4000, Memory: gi}}}
 	c := cluster{name: "east", past: &sizes.Past{}, nodes: nodes}
 	same(t, "rooms", 1, len(c.rooms(&in)))
-	same(t, "accepted", noAmounts(), c.rooms(&in)[0].Accepted)
+	same(t, "accepted", recommendation.NoAmounts(), c.rooms(&in)[0].Accepted)
 }
 
 // The rates hold over all objects.

@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/recording"
 )
 
 // The fleets of the benchmark, and how many minutes of them count.
@@ -56,6 +57,18 @@ func (m *many) Clusters() (all []workload.Cluster) {
 func (m *many) Uses(context.Context, hubmetrics.Question) ([]hubmetrics.ClusterUses, error) {
 	m.asked++
 	return slices.Clone(m.uses), nil
+}
+
+// written are records as they are written down, which a goroutine of its own does elsewhere.
+type written struct {
+	encoder  *recording.Encoder
+	frame    []byte
+	bytes, n int
+}
+
+func (w *written) Record(r *recording.Record) {
+	w.frame, _ = w.encoder.Append(w.frame[:0], r)
+	w.bytes, w.n = w.bytes+len(w.frame), w.n+1
 }
 
 // newMany has so many Pods in each cluster, each with so many containers.
@@ -109,7 +122,8 @@ func (m *many) measure(r *rand.Rand) {
 }
 
 // BenchmarkReconcile reconciles one object, minute after minute. An op is one reconcile; requests to the hub are the question for
-// what is used, and whatever is not read from the cache; those of the first hour count, but for the first reconcile.
+// what is used, and whatever is not read from the cache; those of the first hour count, but for the first reconcile. The decision is
+// recorded, and written down.
 func BenchmarkReconcile(b *testing.B) {
 	for _, size := range []struct{ pods, containers int }{{1, 2}, {10, 2}, {200, 2}} {
 		b.Run(fmt.Sprintf("clusters=%d/pods=%d/containers=%d", benchClusters, size.pods, size.containers), func(b *testing.B) {
@@ -123,6 +137,8 @@ func BenchmarkReconcile(b *testing.B) {
 			m.measure(r)
 			once()
 			m.requests, m.asked = nil, 0
+			records := &written{encoder: recording.NewEncoder()}
+			m.Records = records
 			for range benchMinutes {
 				m.measure(r)
 				once()
@@ -143,6 +159,7 @@ func BenchmarkReconcile(b *testing.B) {
 			}
 			b.ReportMetric(float64(hub)/benchMinutes, "hub-requests/op")
 			b.ReportMetric(float64(members)/benchMinutes, "member-requests/op")
+			b.ReportMetric(float64(records.bytes)/float64(records.n), "record-bytes/op")
 		})
 	}
 }

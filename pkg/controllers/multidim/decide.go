@@ -5,6 +5,7 @@ package multidim
 import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/goals"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
@@ -14,6 +15,9 @@ type plan struct {
 	situation
 	goals goals.Result
 	sized sized
+	// asked and said are the decision on sizes; nil: none was made.
+	asked *recommendation.Question
+	said  recommendation.Decision
 	// wants is what the FederatedHPA should be; nil: it stays as it is. removes has it deleted.
 	wants   *v1alpha1.FederatedHPASpec
 	removes bool
@@ -51,7 +55,7 @@ type sizedCluster struct {
 func decide(in situation) plan {
 	p := plan{situation: in}
 	if in.template != nil {
-		p.goals, p.sized = in.sized()
+		p.decideSizes()
 	}
 	p.decideChild()
 	return p

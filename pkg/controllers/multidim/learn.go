@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -39,6 +39,7 @@ func (r *Reconciler) learn(ctx context.Context, in *situation, memory *memory) {
 		if first {
 			memory.last = in.recorded()
 		}
+		in.before = memory.last
 		in.advice, err = r.History.Advise(owner, in.wanted(memory.last))
 	}
 	if in.unlearned = err; err == nil {
@@ -62,25 +63,12 @@ func (in *situation) pass() history.Pass {
 
 // wanted are the containers that are sized.
 func (in *situation) wanted(last map[string]lastAdvice) []history.Wanted {
-	var all []history.Wanted
-	spec := &in.Object.Spec
-	for i := range in.template.Spec.Containers {
-		name := in.template.Spec.Containers[i].Name
-		if !spec.Sized(name, corev1.ResourceCPU) && !spec.Sized(name, corev1.ResourceMemory) {
-			continue
-		}
-		entry := spec.Container(name)
-		all = append(all, history.Wanted{
-			Container: name,
-			Options: sizes.Options{
-				Percentile: [2]int{int(*entry.TargetPercentile.CPU), int(*entry.TargetPercentile.Memory)},
-				Margin:     int(*entry.MarginPercent), PodMinimum: in.PodMinimum,
-			},
-			Last: last[name].fleet, LastOf: last[name].clusters,
-		})
-	}
-	for i := range all {
-		all[i].Options.Containers = len(all)
+	q := recommendation.Question{Spec: &in.Object.Spec, PodMinimum: in.PodMinimum, Template: in.template.shape()}
+	asked := q.Asked()
+	all := make([]history.Wanted, len(asked))
+	for i, a := range asked {
+		all[i] = history.Wanted{Container: a.Container, Options: a.Options, Last: last[a.Container].fleet, LastOf: last[a.Container].clusters,
+			Tell: in.tells}
 	}
 	return all
 }
@@ -122,5 +110,6 @@ func containersOf(r *v1alpha1.SizeRecommendation) []v1alpha1.ContainerRecommenda
 
 // adviceOf is what was advised before anything bounded it, as far as that was recorded.
 func adviceOf(c *v1alpha1.ContainerRecommendation) sizes.Advice {
-	return sizes.Advice{Target: amountsOf(c.UncappedTarget), Lower: amountsOf(c.LowerBound), Upper: amountsOf(c.UpperBound)}
+	of := recommendation.AmountsOf
+	return sizes.Advice{Target: of(c.UncappedTarget), Lower: of(c.LowerBound), Upper: of(c.UpperBound)}
 }

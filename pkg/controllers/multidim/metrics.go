@@ -14,6 +14,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -162,7 +163,8 @@ func (m *Metrics) says(p *plan, s *v1alpha1.MultidimPodAutoscalerStatus, most in
 		for bound, size := range map[string]v1alpha1.Size{
 			"target": c.Target, "lower": c.LowerBound, "upper": c.UpperBound, "uncapped": c.UncappedTarget,
 		} {
-			g.add(recommendedDesc, amountsOf(size), func(resource string) []string { return []string{c.ContainerName, resource, bound} })
+			g.add(recommendedDesc, recommendation.AmountsOf(size),
+				func(resource string) []string { return []string{c.ContainerName, resource, bound} })
 		}
 	}
 	for i := range p.sized.clusters {
@@ -186,7 +188,7 @@ type gauges struct {
 
 // add adds the amounts of all resources, in cores and bytes.
 func (g *gauges) add(desc *prometheus.Desc, a sizes.Amounts, labels func(resource string) []string) {
-	for r, name := range resourceNames {
+	for r, name := range recommendation.ResourceNames {
 		if a[r] == sizes.None && desc != savingsDesc {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -67,7 +68,7 @@ func changesOf(move sizes.Move) (all []sizing.ContainerResources) {
 
 // changed has None for what stays.
 func changed(is, to sizes.Amounts) pods.Resources {
-	for r := range resourceNames {
+	for r := range recommendation.ResourceNames {
 		if to[r] == is[r] {
 			to[r] = pods.None
 		}

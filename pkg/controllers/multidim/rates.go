@@ -17,16 +17,18 @@ type Rates struct{ Resizes, Evictions int }
 // limiters hold every cluster to the rates.
 type limiters struct {
 	Rates
+	// part is how much of all objects this replica reconciles: the others change Pods too. nil: all.
+	part func() (held, all int)
 
 	mu        sync.Mutex
 	byCluster map[string]*limiter
 }
 
 type limiter struct {
+	mu                 sync.Mutex
+	rates              Rates
 	resizes, evictions *rate.Limiter
-
-	mu     sync.Mutex
-	latest time.Time // that one was taken
+	latest             time.Time // that one was taken
 }
 
 // mostIdle is how many clusters are remembered; one whose limit is whole again is the same as one that is new.
@@ -35,7 +37,9 @@ const mostIdle = 2000
 func (l *limiters) of(cluster string, now time.Time) *limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	rates := l.rates()
 	if found := l.byCluster[cluster]; found != nil {
+		found.adopt(rates, now)
 		return found
 	}
 	if l.byCluster == nil {
@@ -43,15 +47,49 @@ func (l *limiters) of(cluster string, now time.Time) *limiter {
 	}
 	if len(l.byCluster) >= mostIdle {
 		for name, other := range l.byCluster {
-			if other.left(now) == l.Rates {
+			if other.whole(now) {
 				delete(l.byCluster, name)
 			}
 		}
 	}
 	perMinute := func(n int) *rate.Limiter { return rate.NewLimiter(rate.Limit(n)/60, n) }
-	found := &limiter{resizes: perMinute(l.Resizes), evictions: perMinute(l.Evictions)}
+	found := &limiter{rates: rates, resizes: perMinute(rates.Resizes), evictions: perMinute(rates.Evictions)}
 	l.byCluster[cluster] = found
 	return found
+}
+
+// rates are those of this replica: its part of all, rounded down, but where there are any, one.
+func (l *limiters) rates() Rates {
+	if l.part == nil {
+		return l.Rates
+	}
+	held, all := l.part()
+	of := func(n int) int { return max(n*held/all, min(n, 1)) }
+	return Rates{of(l.Resizes), of(l.Evictions)}
+}
+
+// adopt has the limit be another, without giving back what was taken.
+func (l *limiter) adopt(rates Rates, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rates == rates {
+		return
+	}
+	l.rates = rates
+	set := func(l *rate.Limiter, n int) {
+		l.SetLimitAt(now, rate.Limit(n)/60)
+		l.SetBurstAt(now, n)
+	}
+	set(l.resizes, rates.Resizes)
+	set(l.evictions, rates.Evictions)
+}
+
+// whole reports whether nothing is missing.
+func (l *limiter) whole(now time.Time) bool {
+	left := l.left(now)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return left == l.rates
 }
 
 // left is how many may be changed now.

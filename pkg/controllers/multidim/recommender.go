@@ -13,6 +13,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/members/history"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -43,10 +44,10 @@ func (in *situation) adopt() ([]history.Advice, error) {
 		if err := in.sensible(c); err != nil {
 			return nil, fmt.Errorf("status.recommendation.containers[%d]: %w", i, err)
 		}
-		target, lower, upper := amountsOf(c.Target), amountsOf(c.LowerBound), amountsOf(c.UpperBound)
-		for k := range resourceNames {
-			fill(&lower[k], target[k])
-			fill(&upper[k], target[k])
+		target, lower, upper := recommendation.AmountsOf(c.Target), recommendation.AmountsOf(c.LowerBound), recommendation.AmountsOf(c.UpperBound)
+		for k := range recommendation.ResourceNames {
+			recommendation.Fill(&lower[k], target[k])
+			recommendation.Fill(&upper[k], target[k])
 		}
 		advice = append(advice, history.Advice{Container: c.ContainerName, Fleet: sizes.Advice{Target: target, Lower: lower, Upper: upper}})
 	}
@@ -102,7 +103,7 @@ func (in *situation) sensible(c *v1alpha1.ContainerRecommendation) error {
 		return fmt.Errorf("the workload has no container %q", c.ContainerName)
 	}
 	allowed := in.Object.Spec.Container(c.ContainerName).Requests
-	for _, name := range resourceNames {
+	for _, name := range recommendation.ResourceNames {
 		target := c.Target.Of(name)
 		if target == nil {
 			continue

@@ -23,11 +23,13 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/perobject"
+	"github.com/fleetscale/fleetscale/pkg/controllers/sharding"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/sizing"
+	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
@@ -63,6 +65,15 @@ type Options struct {
 	MostShown int
 	// Observes is for a program that writes nothing: what it is given has objects observe, and keeps their statuses.
 	Observes bool
+	// Shards has the objects; nil: all are reconciled by the leader.
+	Shards *sharding.Shards
+	// Records is handed the record of each decision on sizes; nil: none is made.
+	Records Records
+}
+
+// Records keeps records, which no longer change. Nobody waits for it.
+type Records interface {
+	Record(r *recording.Record)
 }
 
 // Sizing is how sizes are decided, besides what the objects say.
@@ -109,6 +120,7 @@ type memory struct {
 	clusters  map[string]*clusterMemory
 	gave      time.Time // when it was last written what new Pods are created with; zero: not by this process
 	waiting   []string  // the clusters that a deletion waits for
+	recorded  recordedSpec
 }
 
 // lastAdvice is what was advised before: nothing becomes less while a cluster is silent.
@@ -117,14 +129,20 @@ type lastAdvice struct {
 	clusters map[string]sizes.Advice
 }
 
-// New returns a reconciler, to be called by one leader at a time.
+// New returns a reconciler, to be called by one replica at a time for each object.
 func New(o Options) *Reconciler {
-	r := &Reconciler{Options: o, limiters: limiters{Rates: o.Rates}}
+	r := &Reconciler{Options: o, limiters: limiters{Rates: o.Rates, part: o.Shards.Part}}
 	r.memories.Dropped = func(key client.ObjectKey, _ *memory) {
 		r.History.Forget(key.Namespace, key.Name)
 		r.Metrics.forget(key)
 	}
 	return r
+}
+
+// Leave saves and forgets what was learned of objects that another replica is to reconcile, which loads it.
+func (r *Reconciler) Leave(ctx context.Context, in func(client.ObjectKey) bool) {
+	r.History.Save(ctx, in)
+	r.memories.ForgetAll(in)
 }
 
 // Reconcile recommends sizes for one workload, and keeps the FederatedHPA that scales it in step with the goals. An error is
@@ -165,13 +183,16 @@ func workloadOf(object *v1alpha1.MultidimPodAutoscaler) string {
 
 func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler, memory *memory) error {
 	started := r.Clock.Now()
-	in := situation{Object: object, Now: started, Sizing: r.Sizing}
+	in := situation{Object: object, Now: started, Sizing: r.Sizing, tells: r.Records != nil}
 	r.onHub(ctx, &in)
 	if in.decides() {
 		r.gather(ctx, &in, memory)
 		r.learn(ctx, &in, memory)
 	}
 	p := decide(in)
+	if r.Records != nil && p.recorded() {
+		r.Records.Record(p.recordOf(memory.recorded.of(object)))
+	}
 	if !r.Observes {
 		p.childErr = r.apply(ctx, &p)
 	}

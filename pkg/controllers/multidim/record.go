@@ -22,6 +22,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/members/history"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
@@ -185,8 +186,8 @@ func recommended(r *v1alpha1.SizeRecommendation) string {
 	for i := range r.Containers {
 		c := &r.Containers[i]
 		var each []string
-		for k, name := range resourceNames {
-			if amount := amountsOf(c.Target)[k]; amount >= 0 {
+		for k, name := range recommendation.ResourceNames {
+			if amount := recommendation.AmountsOf(c.Target)[k]; amount >= 0 {
 				each = append(each, short(sizes.Resource(k), amount)+" "+string(name))
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/goals"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -120,7 +121,7 @@ func (k *podMemory) use(p *pods.SizedPod, uses *hubmetrics.PodUses, advised []si
 		}
 		known.measured = uses.Measured
 		used, requests := sizes.Amounts{uses.Containers[at].MilliCPU, uses.Containers[at].Memory}, ofPods(c.Requests)
-		for r := range resourceNames {
+		for r := range recommendation.ResourceNames {
 			if used[r] >= 0 && requests[r] > 0 {
 				known.pressure[r] = known.pressure[r].Next(used[r], requests[r], advised[size].Target[r])
 			}
@@ -133,9 +134,9 @@ func (k *podMemory) use(p *pods.SizedPod, uses *hubmetrics.PodUses, advised []si
 func (in *situation) runningOf(c *cluster, p *pods.SizedPod, all []sizes.Size, born []sizes.NewContainer, k *podMemory) sizes.Running {
 	r := sizes.Running{
 		UID: string(p.UID), Name: p.Name, Containers: make([]sizes.RunningContainer, 0, len(p.Containers)), Class: classOf(p.Class),
-		Started: c.ours(p.Started), Ready: p.Ready.Status == corev1.ConditionTrue, Scheduled: p.Node != "", Node: noAmounts(),
+		Started: c.ours(p.Started), Ready: p.Ready.Status == corev1.ConditionTrue, Scheduled: p.Node != "", Node: recommendation.NoAmounts(),
 		Fixed: in.template.fixed().Requests, Static: p.Static, Resizable: p.Resizable, Sized: p.SizedBy != "",
-		Resize: stateOf(p), Infeasible: noAmounts(),
+		Resize: stateOf(p), Infeasible: recommendation.NoAmounts(),
 	}
 	if p.Node != "" && c.nodes.Allocatable != nil {
 		r.Node = ofPods(c.nodes.Allocatable(p.Node))
@@ -149,10 +150,10 @@ func (in *situation) runningOf(c *cluster, p *pods.SizedPod, all []sizes.Size, b
 	has := actualOf(p)
 	for i, container := range p.Containers {
 		rc := sizes.RunningContainer{
-			Name: container.Name, Size: sizes.Size{Advice: nothing(), Limits: noAmounts()},
+			Name: container.Name, Size: sizes.Size{Advice: recommendation.Nothing(), Limits: recommendation.NoAmounts()},
 			Resources: sizes.Resources{Requests: ofPods(container.Requests), Limits: ofPods(container.Limits)},
 			Actual:    sizes.Resources{Requests: ofPods(has[i].Requests), Limits: ofPods(has[i].Limits)},
-			New:       sizes.Resources{Requests: noAmounts(), Limits: noAmounts()},
+			New:       sizes.Resources{Requests: recommendation.NoAmounts(), Limits: recommendation.NoAmounts()},
 			Restarts:  [2]bool{container.Restarts.CPU, container.Restarts.Memory},
 		}
 		if n := slices.IndexFunc(all, func(s sizes.Size) bool { return s.Name == container.Name }); n >= 0 {
@@ -177,7 +178,7 @@ func (k *podMemory) tell(rc *sizes.RunningContainer) {
 		return
 	}
 	rc.Peak = known.peak.most()
-	for r := range resourceNames {
+	for r := range recommendation.ResourceNames {
 		rc.Pressed[r] = known.pressure[r].Lasts()
 	}
 }

@@ -40,6 +40,7 @@ func (c *cluster) share(ctx context.Context, in *situation, known map[string]boo
 
 // alike reports whether both make Pods that are known and sized in the same way.
 func (t *template) alike(other *template) bool {
+	its, others := t.shape(), other.shape()
 	return t.selector.String() == other.selector.String() && equality.Semantic.DeepEqual(t.matchLabels(), other.matchLabels()) &&
-		equality.Semantic.DeepEqual(t.containers(), other.containers())
+		equality.Semantic.DeepEqual(its.Running(), others.Running())
 }

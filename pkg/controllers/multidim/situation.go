@@ -57,6 +57,9 @@ type situation struct {
 	fed       []history.Fed
 	advice    []history.Advice
 	unlearned error
+	// tells: the advice is to come with what it is made of, so that it can be recorded. before is what was advised before.
+	tells  bool
+	before map[string]lastAdvice
 }
 
 // template is what a workload makes Pods of, and how they are found.

@@ -14,6 +14,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
@@ -80,15 +81,19 @@ func TestResources(t *testing.T) {
 			sizes.Resources{Requests: sizes.Amounts{1, 2}, Limits: sizes.Amounts{3, 4}}, false},
 		"requests as limits": {nil, listOf("3m", "4"), limits, sizes.Resources{Requests: sizes.Amounts{3, 4}, Limits: sizes.Amounts{3, 4}}, true},
 		"by LimitRanges":     {nil, nil, limits, sizes.Resources{Requests: sizes.Amounts{7, 8}, Limits: sizes.Amounts{70, 80}}, false},
-		"by none known":      {nil, nil, unknown, sizes.Resources{Requests: noAmounts(), Limits: noAmounts()}, false},
-		"by none":            {nil, nil, without, sizes.Resources{Requests: noAmounts(), Limits: noAmounts()}, false},
-		"nothing":            {listOf("0", "0"), listOf("0", "0"), nil, sizes.Resources{}, false},
+		"by none known":      {nil, nil, unknown, recommendation.NoDefaults(), false},
+		"by none":            {nil, nil, without, recommendation.NoDefaults(), false},
+		"nothing":            {listOf("0", "0"), listOf("0", "0"), unknown, sizes.Resources{}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := resourcesOf(corev1.ResourceRequirements{Requests: tc.requests, Limits: tc.limits}, tc.of)
-			same(t, "resources", tc.want, got)
-			same(t, "guaranteed", tc.guaranteed, guaranteed(got))
+			q := recommendation.Question{Spec: &v1alpha1.MultidimPodAutoscalerSpec{}, Clusters: []recommendation.Cluster{
+				{Defaults: defaultsOf(tc.of)}}}
+			q.Template = recommendation.TemplateOf(&corev1.PodSpec{Containers: []corev1.Container{{Name: "app",
+				Resources: corev1.ResourceRequirements{Requests: tc.requests, Limits: tc.limits}}}})
+			got := q.Sizes(nil).Clusters[0].Template
+			same(t, "resources", tc.want, got.Containers[0].Resources)
+			same(t, "guaranteed", tc.guaranteed, got.Guaranteed)
 		})
 	}
 }
@@ -107,15 +112,16 @@ func TestSidecars(t *testing.T) {
 	}}}}
 	v1alpha1.DefaultMultidimPodAutoscaler(in.Object)
 	same(t, "fixed", sizes.Resources{Requests: sizes.Amounts{3000, 3}, Limits: sizes.Amounts{3000, 3}}, in.template.fixed())
-	same(t, "containers", 2, len(in.template.containers()))
-	result, shares := in.goalsOf()
+	q := in.question()
+	same(t, "containers", 2, len(q.Template.Running()))
+	result, _ := q.Goals()
 	same(t, "target", "3", result.Spec.Metrics[0].Resource.Target.AverageValue.String())
-	admitted := in.admitted(nil, shares, nil)
+	admitted := q.Sizes(nil).Template
 	same(t, "guaranteed", true, admitted.Guaranteed)
 	same(t, "least limit", int64(3600), admitted.Containers[0].GoalLimit[sizes.CPU])
 	in.template.Spec.InitContainers[0].Resources.Requests = listOf("1", "1")
-	same(t, "guaranteed, but for what initializes it", false, in.admitted(nil, shares, nil).Guaranteed)
-	same(t, "the sidecar is sized", false, in.sizable().Sized("side", corev1.ResourceCPU))
+	same(t, "guaranteed, but for what initializes it", false, in.question().Sizes(nil).Template.Guaranteed)
+	same(t, "the sidecar is sized", false, in.question().Sizable().Sized("side", corev1.ResourceCPU))
 }
 
 // The cost is known if it is in every cluster with Pods.

@@ -15,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
@@ -54,7 +55,7 @@ func (p *plan) reportSizes(s *v1alpha1.MultidimPodAutoscalerStatus) {
 func (p *plan) recommendation(all []sizes.Size, before *v1alpha1.SizeRecommendation) *v1alpha1.SizeRecommendation {
 	r := &v1alpha1.SizeRecommendation{}
 	for _, size := range all {
-		if size.Uncapped == noAmounts() {
+		if size.Uncapped == recommendation.NoAmounts() {
 			continue
 		}
 		c := v1alpha1.ContainerRecommendation{
@@ -62,7 +63,7 @@ func (p *plan) recommendation(all []sizes.Size, before *v1alpha1.SizeRecommendat
 			UncappedTarget: sizeOf(size.Uncapped),
 		}
 		for _, by := range size.CappedBy {
-			c.CappedBy = append(c.CappedBy, v1alpha1.Cap{Resource: resourceNames[by.Resource], Reason: string(by.Reason)})
+			c.CappedBy = append(c.CappedBy, v1alpha1.Cap{Resource: recommendation.ResourceNames[by.Resource], Reason: string(by.Reason)})
 		}
 		r.Containers = append(r.Containers, c)
 	}
@@ -91,7 +92,7 @@ const vague = 1000
 // bounding is the upper bound, where that says something.
 func bounding(s sizes.Size) sizes.Amounts {
 	upper := s.Upper
-	for r := range resourceNames {
+	for r := range recommendation.ResourceNames {
 		if upper[r]/vague >= s.Target[r] {
 			upper[r] = sizes.None
 		}

@@ -24,6 +24,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/history"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -158,9 +160,14 @@ func TestPassedOn(t *testing.T) {
 // Amounts that no machine has are no other ones, and their sums are not negative.
 func TestHugeAmounts(t *testing.T) {
 	huge := corev1.ResourceList{"cpu": resource.MustParse("1e17"), "memory": resource.MustParse("9223372036854775807")}
-	same(t, "of a list", [2]int64{most, most}, [2]int64(amountsIn(huge)))
-	same(t, "of a size", [2]int64{most, most}, [2]int64(amountsOf(v1alpha1.Size{CPU: quantity("1e17"), Memory: quantity("1e30")})))
-	same(t, "of a core", int64(1000), amountsIn(corev1.ResourceList{"cpu": resource.MustParse("1")})[0])
+	const most = recommendation.Most
+	in := func(list corev1.ResourceList) sizes.Amounts {
+		return recommendation.TemplateOf(&corev1.PodSpec{Overhead: list}).Overhead
+	}
+	same(t, "of a list", sizes.Amounts{most, most}, in(huge))
+	same(t, "of a size", sizes.Amounts{most, most},
+		recommendation.AmountsOf(v1alpha1.Size{CPU: quantity("1e17"), Memory: quantity("1e30")}))
+	same(t, "of a core", int64(1000), in(corev1.ResourceList{"cpu": resource.MustParse("1")})[0])
 	w := newWorld(t, object())
 	for i := range w.clusters["east"].pods {
 		w.clusters["east"].pods[i].requests = pods.Resources{MilliCPU: math.MaxInt64, Memory: math.MaxInt64}

@@ -72,6 +72,7 @@ type world struct {
 	events   *events.FakeRecorder
 	store    *history.Store
 	owners   owners
+	records  *records
 	*Reconciler
 }
 
@@ -165,7 +166,8 @@ func deployment(cpu, memory string) *unstructured.Unstructured {
 // newWorld has the clusters east and west, and two Pods in each that request a core and 2 GiB, and use a tenth of that.
 func newWorld(t testing.TB, m *v1alpha1.MultidimPodAutoscaler, others ...client.Object) *world {
 	t.Helper()
-	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(noon), clusters: map[string]*member{}, events: events.NewFakeRecorder(100)}
+	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(noon), clusters: map[string]*member{}, events: events.NewFakeRecorder(100),
+		records: &records{t: t}}
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, autoscalingv2.AddToScheme} {
 		if err := add(scheme); err != nil {
@@ -231,7 +233,7 @@ func (w *world) restart() {
 		Hub: writes, Live: live, Fleet: &selection.Reader{Fleet: w, Timeout: time.Second}, VPAs: w, Uses: w, History: w.store,
 		Hold: func() error { return nil }, Period: time.Minute, Grace: time.Hour,
 		Sizing: Sizing{PodMinimum: sizes.Amounts{25, 250 * mi}, Headroom: 10}, Clock: w.clock, Events: w.events,
-		Metrics: NewMetrics(prometheus.NewRegistry()), MostShown: 100,
+		Metrics: NewMetrics(prometheus.NewRegistry()), MostShown: 100, Records: w.records,
 	})
 }
 

@@ -6,6 +6,8 @@
 package perobject
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -49,6 +51,21 @@ func (s *Store[T]) Find(key client.ObjectKey) *T {
 
 // Forget removes what is known of an object that is gone.
 func (s *Store[T]) Forget(key client.ObjectKey) { s.replace(key, nil) }
+
+// ForgetAll is Forget for all of these.
+func (s *Store[T]) ForgetAll(in func(client.ObjectKey) bool) {
+	for _, key := range s.keys() {
+		if in(key) {
+			s.Forget(key)
+		}
+	}
+}
+
+func (s *Store[T]) keys() []client.ObjectKey {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.byKey))
+}
 
 func (s *Store[T]) find(key client.ObjectKey) *entry[T] {
 	s.mu.Lock()

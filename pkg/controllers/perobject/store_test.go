@@ -44,3 +44,16 @@ func TestStore(t *testing.T) {
 	*quiet.Of(object("web", "a"))++
 	quiet.Forget(key)
 }
+
+func TestForgetAll(t *testing.T) {
+	var dropped []int
+	s := Store[int]{Dropped: func(_ client.ObjectKey, n *int) { dropped = append(dropped, *n) }}
+	for i, name := range []string{"web", "api", "job"} {
+		*s.Of(object(name, "a")) = i
+	}
+	s.ForgetAll(func(key client.ObjectKey) bool { return key.Name != "api" })
+	slices.Sort(dropped)
+	if !slices.Equal(dropped, []int{0, 2}) || s.Find(client.ObjectKey{Namespace: "shop", Name: "api"}) == nil {
+		t.Errorf("dropped %v, want 0 and 2", dropped)
+	}
+}

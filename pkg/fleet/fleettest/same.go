@@ -10,13 +10,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// Diff is cmp.Diff, and takes a tenth of its time where nothing differs.
+func Diff(want, got any, options ...cmp.Option) string {
+	if reflect.DeepEqual(want, got) {
+		return ""
+	}
+	return cmp.Diff(want, got, options...)
+}
+
 // Same fails the test where the two differ, and shows in what. Nothing need be said of what they are.
 func Same(t testing.TB, what string, want, got any, options ...cmp.Option) {
 	t.Helper()
-	if reflect.DeepEqual(want, got) { // to ask what differs takes ten times as long
-		return
-	}
-	if diff := cmp.Diff(want, got, options...); diff != "" {
+	if diff := Diff(want, got, options...); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -36,6 +37,15 @@ type Client struct {
 	metrics  *Metrics
 }
 
+// guards are of the kinds that answers are made of. To learn them takes as long as to ask for many metrics, so that it is done once.
+var guards = sync.OnceValue(func() map[*runtime.Scheme]*guard.Scheme {
+	all := map[*runtime.Scheme]*guard.Scheme{}
+	for _, scheme := range []*runtime.Scheme{metricsscheme.Scheme, kubescheme.Scheme, customscheme.Scheme} {
+		all[scheme] = guard.SchemeOf(scheme)
+	}
+	return all
+})
+
 // New returns a client for the hub that config means. The config's rate limits
 // hold for each API, and its content types are not used. Mapper knows the hub's
 // kinds; it is asked for those of Object metrics, and may not block for long.
@@ -55,7 +65,7 @@ func New(config *rest.Config, mapper meta.RESTMapper, metrics *Metrics) (*Client
 	var faults []error
 	client := func(version schema.GroupVersion, scheme *runtime.Scheme, codecs serializer.CodecFactory) rest.Interface {
 		c := rest.CopyConfig(config)
-		c.GroupVersion, c.NegotiatedSerializer = &version, guard.SchemeOf(scheme).Serializer(codecs.WithoutConversion())
+		c.GroupVersion, c.NegotiatedSerializer = &version, guards()[scheme].Serializer(codecs.WithoutConversion())
 		made, err := rest.RESTClientForConfigAndClient(c, httpClient)
 		faults = append(faults, err)
 		return made
@@ -66,7 +76,7 @@ func New(config *rest.Config, mapper meta.RESTMapper, metrics *Metrics) (*Client
 		external: client(externalv1beta1.SchemeGroupVersion, kubescheme.Scheme, kubescheme.Codecs),
 		mapper:   mapper,
 		convert:  custom_metrics.NewMetricConverter(),
-		values:   guard.SchemeOf(customscheme.Scheme),
+		values:   guards()[customscheme.Scheme],
 		metrics:  metrics,
 	}
 	for _, version := range customVersions {

@@ -32,7 +32,9 @@ func flooding(t *testing.T, sent *atomic.Int64) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
-	flood := []byte(strings.Repeat("\x00\x00\x00\x04\x00\x00\x00\x00\x00"+"\x00\x00\x08\x06\x00\x00\x00\x00\x00whatever", 100))
+	const many = 1000 // settings that nobody knows in each frame, lest the test be of how long acknowledging takes
+	flood := append([]byte{0, 6 * many >> 8, 6 * many & 0xff, 4, 0, 0, 0, 0, 0}, strings.Repeat("\xf0\x00\x00\x00\x00\x00", many)...)
+	flood = append(flood, "\x00\x00\x08\x06\x00\x00\x00\x00\x00whatever"...)
 	go func() {
 		for {
 			conn, err := listener.Accept()

@@ -72,7 +72,7 @@ func TestAnswerThatUnfoldsIsNotDecoded(t *testing.T) {
 	}
 	heavy := []byte(`{"kind":"PodList","apiVersion":"v1","items":[` + strings.Repeat("{},", 200_000) + "{}]}")
 	west := sharing(1<<30, 1)[0]
-	_, _, err = timed{panicking{}, west.options.kinds.guard, west.Reading(), time.Minute, false}.Decode(heavy, nil, nil)
+	_, _, err = timed{panicking{}, answers().guard, west.Reading(), time.Minute, false}.Decode(heavy, nil, nil)
 	wantReason(t, err, fleet.ReasonBadAnswer, "64 times as much memory")
 	if n := testutil.ToFloat64(west.meter.metrics.offences.WithLabelValues("east", "TooHeavy")); n != 1 {
 		t.Errorf("%v offences", n)

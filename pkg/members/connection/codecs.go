@@ -21,7 +21,6 @@ import (
 type codecs struct {
 	runtime.NegotiatedSerializer // of events; what is in them is decoded by plain
 
-	kinds   kinds
 	reading *Reading
 	timeout time.Duration
 	most    int64 // bytes of an event
@@ -45,7 +44,7 @@ func (c codecs) SupportedMediaTypes() []runtime.SerializerInfo {
 
 // DecoderToVersion is as runtime.NegotiatedSerializer has it.
 func (c codecs) DecoderToVersion(d runtime.Decoder, version runtime.GroupVersioner) runtime.Decoder {
-	return timed{c.kinds.plain.DecoderToVersion(d, version), c.kinds.guard, c.reading, c.timeout, c.lasting}
+	return timed{answers().plain.DecoderToVersion(d, version), answers().guard, c.reading, c.timeout, c.lasting}
 }
 
 // kinds are what answers are made of, and how they are decoded.

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
 
+	"github.com/fleetscale/fleetscale/pkg/fence"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/readonly"
 	"github.com/fleetscale/fleetscale/pkg/registration"
@@ -91,8 +92,7 @@ func (p *Peer) Connect(e registration.Endpoint) (*Connection, error) {
 			plain:   settings.DisableCompression,
 		},
 		codecs: codecs{
-			p.options.kinds.guard.Serializer(p.options.kinds.plain), p.options.kinds, p.reading, p.options.Timeout,
-			min(mostEvent, most), p.reading.intake, false,
+			answers().guard.Serializer(answers().plain), p.reading, p.options.Timeout, min(mostEvent, most), p.reading.intake, false,
 		},
 	}
 	c.streams = &streams{wire: c.wire, timeout: p.options.Timeout, open: map[*stream]struct{}{}}
@@ -150,7 +150,7 @@ func (c *Connection) prepareClient(config *rest.Config, readOnly bool) error {
 		if readOnly {
 			return readonly.Transport(c.wire.base, all)
 		}
-		return all
+		return fence.Transport(all)
 	}
 	c.http = &http.Client{Transport: allowed(c.wire), Timeout: c.timeout, CheckRedirect: stay}
 	if c.client, err = rest.UnversionedRESTClientForConfigAndClient(config, c.http); err != nil {

@@ -5,6 +5,7 @@ package connection
 import (
 	"cmp"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +45,6 @@ type Options struct {
 	// ReadOnly sends nothing that would change a cluster.
 	ReadOnly bool
 
-	kinds   kinds
 	budget  *budget // of all that have these options
 	kept    *budget // the same, for what is kept
 	plugins *plugins
@@ -70,20 +70,19 @@ func (o Options) WithDefaults() Options {
 	if o.plugins == nil {
 		o.plugins = &plugins{places: map[string]chan struct{}{}}
 	}
-	known := answers()
-	o.kinds = kinds{guard.SchemeOf(known), serializer.NewCodecFactory(known).WithoutConversion()}
 	return o
 }
 
-// answers returns the kinds that answers are made of: those of Kubernetes, and of others as much as is read of them.
-func answers() *runtime.Scheme {
-	kinds := runtime.NewScheme()
-	metav1.AddToGroupVersion(kinds, schema.GroupVersion{Version: "v1"}) // a refusal, and an event of a watch
-	utilruntime.Must(scheme.AddToScheme(kinds))
-	utilruntime.Must(vpa.AddToScheme(kinds))
-	utilruntime.Must(v1alpha1.AddToScheme(kinds))
-	return kinds
-}
+// answers are the kinds that answers are made of: those of Kubernetes, and of others as much as is read of them. They are the same for all
+// clusters, and to learn them takes as long as to ask many, so that it is done once.
+var answers = sync.OnceValue(func() kinds {
+	known := runtime.NewScheme()
+	metav1.AddToGroupVersion(known, schema.GroupVersion{Version: "v1"}) // a refusal, and an event of a watch
+	utilruntime.Must(scheme.AddToScheme(known))
+	utilruntime.Must(vpa.AddToScheme(known))
+	utilruntime.Must(v1alpha1.AddToScheme(known))
+	return kinds{guard.SchemeOf(known), serializer.NewCodecFactory(known).WithoutConversion()}
+})
 
 // Peer is one cluster, as all connections to it know it.
 type Peer struct {

@@ -117,7 +117,7 @@ func TestDecoderThatPanics(t *testing.T) {
 		}
 	}
 	wantReason(t, r.Guard(func() error { panic("at once") }), fleet.ReasonBadAnswer, "made the program panic")
-	_, _, err := timed{panicking{}, p.options.kinds.guard, r, time.Minute, false}.Decode([]byte(`{"kind":"Pod","apiVersion":"v1"}`), nil, nil)
+	_, _, err := timed{panicking{}, answers().guard, r, time.Minute, false}.Decode([]byte(`{"kind":"Pod","apiVersion":"v1"}`), nil, nil)
 	wantReason(t, err, fleet.ReasonBadAnswer, "made the program panic")
 	if n := testutil.ToFloat64(p.meter.metrics.offences.WithLabelValues("east", "Panic")); n != 5 {
 		t.Errorf("%v panics were counted, want 5", n)

@@ -17,6 +17,8 @@ type Wanted struct {
 	// after a start, for as long as nothing had been saved before it: what was seen then is lost, and may be why it was more.
 	Last   sizes.Advice
 	LastOf map[string]sizes.Advice
+	// Tell has the advice come with what it is made of.
+	Tell bool
 }
 
 // Advice is how large a container should be.
@@ -29,6 +31,9 @@ type Advice struct {
 	// First is when the first sample of CPU was taken in any of the clusters, and Samples is how many there are. Zero: none.
 	First   time.Time
 	Samples int
+	// Told is what the advice is made of, if that was asked for, and Silent that it is held as a cluster is silent.
+	Told   sizes.Told
+	Silent bool
 	// Clusters are those of the last pass, in order of their names.
 	Clusters []ClusterAdvice
 }
@@ -40,6 +45,9 @@ type ClusterAdvice struct {
 	Cluster string
 	// Silent is as in [Fed].
 	Silent bool
+	// Told is as that of the fleet, and Held: it is held.
+	Told sizes.Told
+	Held bool
 	// First, Last and Samples are as in [sizes.Use].
 	First, Last time.Time
 	Samples     int
@@ -82,12 +90,19 @@ func (m *memory) advise(w *Wanted, parts []sizes.Part) Advice {
 			a.First = use.First
 		}
 	}
-	a.Fleet, a.Grounds = sizes.GroundedAdvice(parts, w.Options, w.Last)
+	together, silent := sizes.Together(parts)
+	a.Fleet, a.Grounds = together.Grounded(w.Options, silent, w.Last)
+	if a.Silent = silent; w.Tell {
+		a.Told = together.Tell()
+	}
 	a.Clusters = make([]ClusterAdvice, len(parts))
 	for i, p := range parts {
 		a.Clusters[i] = ClusterAdvice{
 			Advice:  sizes.AdviseCluster(p, w.Options, a.Fleet, w.LastOf[p.Cluster]),
-			Cluster: p.Cluster, Silent: m.shareOf(p.Cluster).silent, First: p.Use.First, Last: p.Use.Last, Samples: p.Use.Samples,
+			Cluster: p.Cluster, Silent: m.shareOf(p.Cluster).silent, First: p.Use.First, Last: p.Use.Last, Samples: p.Use.Samples, Held: p.Silent,
+		}
+		if w.Tell {
+			a.Clusters[i].Told = p.Use.Tell()
 		}
 	}
 	return a

@@ -300,7 +300,7 @@ func TestAnotherWorkload(t *testing.T) {
 	hub := newHub(t)
 	s := started(t, hub, noon)
 	feed(t, s, at(0).saw("east", of(1, 100, gi)))
-	s.saveAll(t.Context(), noon, true)
+	s.saveAll(t.Context(), noon, every)
 	other := web()
 	other.Workload = "Deployment/other"
 	for name, next := range map[string]*Store{"in the same process": s, "in the next": New(hub, time.Minute)} {
@@ -315,7 +315,7 @@ func TestAnotherWorkload(t *testing.T) {
 	if _, err := s.Feed(other, at(time.Minute).saw("east", of(1, 200, gi), of(2, 200, gi))); err != nil {
 		t.Fatal(err)
 	}
-	s.saveAll(t.Context(), noon.Add(time.Hour), true)
+	s.saveAll(t.Context(), noon.Add(time.Hour), every)
 	next := New(hub, time.Minute)
 	loaded, err := next.Load(t.Context(), other, noon)
 	if err != nil || loaded.Containers != 1 || len(loaded.Faults) > 0 {

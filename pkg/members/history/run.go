@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 )
 
@@ -28,24 +29,37 @@ func (s *Store) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 			defer cancel()
-			if left := s.saveAll(end, time.Now(), true); left > 0 {
+			if left := s.saveAll(end, time.Now(), every); left > 0 {
 				klog.FromContext(ctx).Info("Histories were not saved before the program had to end", "histories", left)
 			}
 			return nil
 		case now := <-ticker.C:
-			s.saveAll(ctx, now, false)
+			s.saveAll(ctx, now, nil)
 		}
 	}
 }
 
-// saveAll saves the histories that are due, or all. What cannot be saved is due again next time. It returns how many it did not
+// every is all histories.
+func every(types.NamespacedName) bool { return true }
+
+// Save saves the histories of objects that somebody else is to feed, due or not. It returns once that was tried.
+func (s *Store) Save(ctx context.Context, of func(types.NamespacedName) bool) {
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+	defer cancel()
+	if left := s.saveAll(ctx, time.Now(), of); left > 0 {
+		klog.FromContext(ctx).Info("Histories were not saved before others were to feed them", "histories", left)
+	}
+}
+
+// saveAll saves these histories; nil: those that are due. What cannot be saved is due again next time. It returns how many it did not
 // come to before ctx ended.
-func (s *Store) saveAll(ctx context.Context, now time.Time, all bool) (left int) {
+func (s *Store) saveAll(ctx context.Context, now time.Time, these func(types.NamespacedName) bool) (left int) {
 	var group errgroup.Group
 	group.SetLimit(atOnce)
 	for _, m := range s.all() {
 		switch {
-		case !m.isDue(now, s.period, all):
+		case these != nil && !these(m.owner.key()):
+		case !m.isDue(now, s.period, these != nil):
 		case ctx.Err() != nil:
 			left++
 		default:

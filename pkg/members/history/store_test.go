@@ -720,7 +720,7 @@ func TestSavedLessOften(t *testing.T) {
 			feed(t, s, at(0).saw("east", of(1, 100, gi)))
 			end := tc.known
 			feed(t, s, at(end).saw("east", of(1, 100, gi)))
-			s.saveAll(t.Context(), noon.Add(end), true)
+			s.saveAll(t.Context(), noon.Add(end), every)
 			m := s.find(web())
 			if m.isDue(noon.Add(end+time.Hour), s.period, true) {
 				t.Error("nothing was added, and it is saved")
@@ -733,7 +733,7 @@ func TestSavedLessOften(t *testing.T) {
 			}
 			feed(t, s, tc.more)
 			if failing = tc.fails; failing {
-				s.saveAll(t.Context(), noon.Add(end+time.Minute), true)
+				s.saveAll(t.Context(), noon.Add(end+time.Minute), every)
 			}
 			first := time.Duration(0)
 			for after := time.Minute; after <= 2*time.Hour && first == 0; after += time.Minute {
@@ -745,5 +745,20 @@ func TestSavedLessOften(t *testing.T) {
 				t.Errorf("it is due after %v, want %v", first, tc.want)
 			}
 		})
+	}
+}
+
+// Who gives objects to another process saves theirs, due or not, and no others.
+func TestSaveOfSome(t *testing.T) {
+	s := started(t, newHub(t), noon)
+	feed(t, s, at(0).saw("east", of(1, 100, gi)))
+	m := s.find(web())
+	s.Save(t.Context(), func(key types.NamespacedName) bool { return key != web().key() })
+	if !m.isDue(noon, s.period, true) {
+		t.Error("the history of another object was saved")
+	}
+	s.Save(t.Context(), func(key types.NamespacedName) bool { return key == web().key() })
+	if m.isDue(noon, s.period, true) {
+		t.Error("the history was not saved")
 	}
 }

@@ -222,7 +222,7 @@ func (s *society) recall(recorded records) {
 // cluster that is listed under another name. A restart changes nothing of that.
 func TestNobodyVanishesByWhatAnotherSays(t *testing.T) {
 	const steps = 80
-	for seed := range fleettest.Rounds(400, 10) {
+	for seed := range fleettest.Rounds(400, 20) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		s := newSociety(t)
 		for range random.IntN(20) { // before the start is over

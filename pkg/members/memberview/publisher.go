@@ -5,6 +5,7 @@ package memberview
 import (
 	"context"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,8 +42,8 @@ type Options struct {
 	Fleet     Fleet
 	// Expiries are when the first token of each registration expires, by the name of its cluster; false: that is not known yet.
 	Expiries func() (map[string]time.Time, bool)
-	// Record is where the program serves the record of decisions, ADDRESS:PORT; empty: it does not.
-	Record string
+	// Records are where replicas serve the record of decisions, ADDRESS:PORT, each its own part; nil: nobody does.
+	Records func() []string
 	// Timeout bounds each write.
 	Timeout time.Duration
 }
@@ -120,8 +121,8 @@ func (p *Publisher) publish(ctx context.Context) error {
 		renewed = renewal{now, now.UTC().Format(time.RFC3339)}
 	}
 	leader := map[string]string{renewedKey: renewed.text}
-	if p.Record != "" {
-		leader[recordKey] = p.Record
+	if p.Records != nil {
+		leader[recordKey] = strings.Join(p.Records(), ",")
 	}
 	want := encode(views, stored.Data, leader)
 	if stored.Exists && maps.Equal(want, stored.Data) {

@@ -26,6 +26,9 @@ type nobody struct{ unsettled error }
 func (nobody) All() []*member.Member { return nil }
 func (n nobody) Settled() error      { return n.unsettled }
 
+// at are where a record is.
+func at(addresses ...string) func() []string { return func() []string { return addresses } }
+
 // What stands there is not overwritten before all is known that would be written.
 func TestNothingIsPublishedTooSoon(t *testing.T) {
 	known := func() (map[string]time.Time, bool) { return nil, true }
@@ -46,17 +49,25 @@ func TestNothingIsPublishedTooSoon(t *testing.T) {
 			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "then"}}
 		}, true},
 		"the same is stored, by a leader that serves no record": {func(p *Publisher) {
-			p.renewed, p.Record = renewal{time.Now(), "now"}, "10.1.2.3:8444"
+			p.renewed, p.Records = renewal{time.Now(), "now"}, at("10.1.2.3:8444")
 			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now"}}
 		}, true},
 		"the same is stored, with its record": {func(p *Publisher) {
-			p.renewed, p.Record = renewal{time.Now(), "now"}, "10.1.2.3:8444"
+			p.renewed, p.Records = renewal{time.Now(), "now"}, at("10.1.2.3:8444")
 			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now", recordKey: "10.1.2.3:8444"}}
 		}, false},
 		"the same is stored, with the record of a former leader": {func(p *Publisher) {
 			p.renewed = renewal{time.Now(), "now"}
 			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now", recordKey: "10.1.2.3:8444"}}
 		}, true},
+		"the same is stored, with the record of one replica of two": {func(p *Publisher) {
+			p.renewed, p.Records = renewal{time.Now(), "now"}, at("10.1.2.3:8444", "10.1.2.4:8444")
+			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now", recordKey: "10.1.2.3:8444"}}
+		}, true},
+		"the same is stored, with the records of both": {func(p *Publisher) {
+			p.renewed, p.Records = renewal{time.Now(), "now"}, at("10.1.2.3:8444", "10.1.2.4:8444")
+			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now", recordKey: "10.1.2.3:8444,10.1.2.4:8444"}}
+		}, false},
 		"the same is stored, by another program": {func(p *Publisher) {
 			p.stored = configmap.Stored{Exists: true, Data: map[string]string{renewedKey: "now"}}
 		}, true},

@@ -4,6 +4,7 @@ package memberview
 
 import (
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 )
@@ -16,7 +17,7 @@ type Seen struct {
 	// who writes does not renew, as controller-managers before renewals, and nothing is known of whether it works.
 	renewal string
 	renewed time.Time
-	record  string
+	records []string
 }
 
 // Of returns what was published of a cluster; stale: nobody has renewed that lately, so that no controller-manager is at work, or none that
@@ -30,26 +31,41 @@ func (s *Seen) Of(cluster string, now time.Time) (v View, stale, known bool) {
 
 func (s *Seen) stale(now time.Time) bool { return s.renewal != "" && now.Sub(s.renewed) > staleAfter }
 
-// Record returns where the leader serves the record of decisions, ADDRESS:PORT; empty: no leader that is at work does.
-func (s *Seen) Record(now time.Time) string {
+// Records returns where the controller-managers serve the record of decisions, ADDRESS:PORT, each its own part; none: no leader that is at
+// work tells of any.
+func (s *Seen) Records(now time.Time) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stale(now) {
-		return ""
+		return nil
 	}
-	return s.record
+	return s.records
+}
+
+// mostRecords is how many parts a record has at most.
+const mostRecords = 64
+
+// addresses are those of a list; none unless all are.
+func addresses(list string) []string {
+	all := strings.Split(list, ",")
+	if len(all) > mostRecords {
+		return nil
+	}
+	for _, address := range all {
+		if _, err := netip.ParseAddrPort(address); err != nil {
+			return nil
+		}
+	}
+	return all
 }
 
 // read files what is stored.
 func (s *Seen) read(data map[string]string, now time.Time) {
-	views, renewal, record := Decode(data), data[renewedKey], data[recordKey]
-	if _, err := netip.ParseAddrPort(record); err != nil {
-		record = ""
-	}
+	views, renewal, records := Decode(data), data[renewedKey], addresses(data[recordKey])
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.renewed.IsZero() || renewal != s.renewal {
 		s.renewal, s.renewed = renewal, now
 	}
-	s.views, s.record = views, record
+	s.views, s.records = views, records
 }

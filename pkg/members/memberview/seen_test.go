@@ -3,6 +3,8 @@
 package memberview
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -57,23 +59,29 @@ func TestWhereTheRecordIs(t *testing.T) {
 	for name, tc := range map[string]struct {
 		stored map[string]string
 		after  time.Duration
-		want   string
+		want   []string
 	}{
-		"it is served":             {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444"}, 3 * time.Minute, "10.1.2.3:8444"},
-		"with six as the version":  {map[string]string{renewedKey: renewed, recordKey: "[fd00::1]:8444"}, 0, "[fd00::1]:8444"},
-		"nobody is at work":        {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444"}, 3*time.Minute + 1, ""},
-		"it is not":                {map[string]string{renewedKey: renewed}, 0, ""},
-		"a name is no address":     {map[string]string{renewedKey: renewed, recordKey: "elsewhere.example:8444"}, 0, ""},
-		"nor is a path":            {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444/x"}, 0, ""},
-		"it is no cluster, either": {map[string]string{renewedKey: renewed, recordKey: `{"state":"Ready"}`}, 0, ""},
+		"it is served": {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444"}, 3 * time.Minute,
+			[]string{"10.1.2.3:8444"}},
+		"with six as the version": {map[string]string{renewedKey: renewed, recordKey: "[fd00::1]:8444"}, 0, []string{"[fd00::1]:8444"}},
+		"each has a part": {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444,10.1.2.4:8444"}, 0,
+			[]string{"10.1.2.3:8444", "10.1.2.4:8444"}},
+		"more than a record has parts": {map[string]string{renewedKey: renewed,
+			recordKey: "10.1.2.3:8444" + strings.Repeat(",10.1.2.3:8444", mostRecords)}, 0, nil},
+		"one of them is no address": {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444,"}, 0, nil},
+		"nobody is at work":         {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444"}, 3*time.Minute + 1, nil},
+		"it is not":                 {map[string]string{renewedKey: renewed}, 0, nil},
+		"a name is no address":      {map[string]string{renewedKey: renewed, recordKey: "elsewhere.example:8444"}, 0, nil},
+		"nor is a path":             {map[string]string{renewedKey: renewed, recordKey: "10.1.2.3:8444/x"}, 0, nil},
+		"it is no cluster, either":  {map[string]string{renewedKey: renewed, recordKey: `{"state":"Ready"}`}, 0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s Seen
-			if got := s.Record(began); got != "" {
+			if got := s.Records(began); got != nil {
 				t.Errorf("before anything was read: %q", got)
 			}
 			s.read(tc.stored, began)
-			if got := s.Record(began.Add(tc.after)); got != tc.want {
+			if got := s.Records(began.Add(tc.after)); !slices.Equal(got, tc.want) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 			if _, _, known := s.Of(recordKey, began); known {

@@ -24,7 +24,7 @@ const Name = "fleetscale-members"
 const (
 	// renewedKey has when all entries were last found to be true.
 	renewedKey = "_renewed"
-	// recordKey has where the leader serves the record of decisions, ADDRESS:PORT; without it, it does not.
+	// recordKey has where the record of decisions is served, ADDRESS:PORT, or several with a comma in between; without it, it is not.
 	recordKey = "_record"
 )
 

@@ -256,6 +256,7 @@ func TestWhatIsDroppedTakesNothing(t *testing.T) {
 		f := startStore(t, east, west)
 		synctest.Wait()
 		f.Pods(t.Context(), inNamespace("shop"))
+		synctest.Wait() // an answer is served before it is counted
 		both := f.o.Memory.Bytes()
 		f.setMembers(east)
 		synctest.Wait()

@@ -46,7 +46,7 @@ func (decisions) NewConnectOptions() (options runtime.Object, subpath bool, key 
 
 // Connect passes the record of the object on.
 func (d decisions) Connect(ctx context.Context, name string, _ runtime.Object, answer registryrest.Responder) (http.Handler, error) {
-	object := recording.Object{Namespace: genericapirequest.NamespaceValue(ctx), Name: name}
+	object := recording.Object{Namespace: genericapirequest.NamespaceValue(ctx), Name: name, Kind: d.kind}
 	if err := d.mayRead(ctx, object); err != nil {
 		return nil, err
 	}
@@ -67,10 +67,10 @@ func (d decisions) Connect(ctx context.Context, name string, _ runtime.Object, a
 }
 
 // mayRead is nil where the hub lets the client get the object whose history is asked for. That it lets them get the history has been asked
-// before: so nobody reads more of a FederatedHPA by it than by the object, whatever roles there are.
+// before: so nobody reads more of an autoscaler by it than by the object, whatever roles there are.
 func (d decisions) mayRead(ctx context.Context, object recording.Object) error {
 	refused := func(why error) error {
-		return apierrors.NewForbidden(v1alpha1.Resource(v1alpha1.FederatedHPAs), object.Name, why)
+		return apierrors.NewForbidden(v1alpha1.Resource(d.resource), object.Name, why)
 	}
 	if !d.history.Scope.Has(object.Namespace) {
 		return refused(errors.New(d.history.Scope.Outside(object.Namespace)))
@@ -78,17 +78,18 @@ func (d decisions) mayRead(ctx context.Context, object recording.Object) error {
 	user, _ := genericapirequest.UserFrom(ctx)
 	decision, reason, err := d.hub.Authorize(ctx, authorizer.AttributesRecord{
 		User: user, Verb: "get", APIGroup: autoscaling.GroupName, APIVersion: autoscaling.SchemeGroupVersion.Version,
-		Resource: v1alpha1.FederatedHPAs, Namespace: object.Namespace, Name: object.Name, ResourceRequest: true,
+		Resource: d.resource, Namespace: object.Namespace, Name: object.Name, ResourceRequest: true,
 	})
 	switch {
 	case decision == authorizer.DecisionAllow:
 		return nil
 	case err != nil:
-		return apierrors.NewInternalError(fmt.Errorf("asking the hub who may read the FederatedHPA: %w", err))
+		return apierrors.NewInternalError(fmt.Errorf("asking the hub who may read the %s: %w", d.of, err))
 	case reason != "":
 		reason = ": " + reason
 	}
-	return refused(errors.New("whoever reads its history needs the right to get federatedhpas." + autoscaling.GroupName + ", too" + reason))
+	return refused(errors.New("whoever reads its history needs the right to get " + d.resource + "." + autoscaling.GroupName + ", too" +
+		reason))
 }
 
 // open returns the record, and holds a place until it is closed.

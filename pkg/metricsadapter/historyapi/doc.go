@@ -4,6 +4,6 @@
 // for, for those who may read that autoscaler.
 //
 //	storage.go    the API group
-//	decisions.go  federatedhpas/decisions: may they? ask, and pass on
+//	decisions.go  federatedhpas/decisions, multidimpodautoscalers/decisions: may they? ask, and pass on
 //	places.go     how many are asked for at one time
 package historyapi

@@ -14,6 +14,7 @@ import (
 	registryrest "k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
+	autoscaling "github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/apis/history/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
@@ -48,14 +49,27 @@ func (h *History) Group(hub authorizer.UnconditionalAuthorizer) (genericapiserve
 	}
 	metav1.AddToGroupVersion(scheme, metav1.Unversioned)
 	group := genericapiserver.NewDefaultAPIGroupInfo(v1alpha1.GroupName, scheme, metav1.ParameterCodec, serializer.NewCodecFactory(scheme))
-	group.VersionedResourcesStorageMap[v1alpha1.SchemeGroupVersion.Version] = map[string]registryrest.Storage{
-		v1alpha1.FederatedHPAs: storage{}, v1alpha1.FederatedHPAs + "/" + v1alpha1.Decisions: decisions{history: h, hub: hub},
+	resources := map[string]registryrest.Storage{}
+	for _, of := range []storage{
+		{v1alpha1.FederatedHPAs, "federatedhpa", autoscaling.FederatedHPAKind, recording.Replicas,
+			func() runtime.Object { return &v1alpha1.FederatedHPAHistory{} }},
+		{v1alpha1.MultidimPodAutoscalers, "multidimpodautoscaler", autoscaling.MultidimPodAutoscalerKind, recording.SizesKind,
+			func() runtime.Object { return &v1alpha1.MultidimPodAutoscalerHistory{} }},
+	} {
+		resources[of.resource], resources[of.resource+"/"+v1alpha1.Decisions] = of, decisions{storage: of, history: h, hub: hub}
 	}
+	group.VersionedResourcesStorageMap[v1alpha1.SchemeGroupVersion.Version] = resources
 	return group, nil
 }
 
-// storage is the resource federatedhpas, which has no verb of its own: it is there for its subresources.
-type storage struct{}
+// storage is a resource, which has no verb of its own: it is there for its subresources. It has the name of the autoscalers' own.
+type storage struct {
+	resource, singular string
+	// of is the kind of the autoscaler, and kind that of its decisions.
+	of   string
+	kind recording.Kind
+	past func() runtime.Object
+}
 
 var (
 	_ registryrest.Storage              = storage{}
@@ -63,9 +77,9 @@ var (
 	_ registryrest.SingularNameProvider = storage{}
 )
 
-func (storage) New() runtime.Object     { return &v1alpha1.FederatedHPAHistory{} }
-func (storage) NamespaceScoped() bool   { return true }
-func (storage) GetSingularName() string { return "federatedhpa" }
+func (s storage) New() runtime.Object     { return s.past() }
+func (storage) NamespaceScoped() bool     { return true }
+func (s storage) GetSingularName() string { return s.singular }
 
 // Destroy implements [registryrest.Storage]: there is nothing to end.
 func (storage) Destroy() {}

@@ -56,7 +56,7 @@ func TestEveryServedKindIsDefined(t *testing.T) {
 	}
 	for kind, version := range map[string]schema.GroupVersion{
 		"Member": membersv1alpha1.SchemeGroupVersion, "MemberList": membersv1alpha1.SchemeGroupVersion,
-		"FederatedHPAHistory": historyv1alpha1.SchemeGroupVersion,
+		"FederatedHPAHistory": historyv1alpha1.SchemeGroupVersion, "MultidimPodAutoscalerHistory": historyv1alpha1.SchemeGroupVersion,
 	} {
 		name, err := scheme.ToOpenAPIDefinitionName(version.WithKind(kind))
 		if err != nil {

@@ -23,6 +23,7 @@ import (
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
 		v1alpha1.FederatedHPAHistory{}.OpenAPIModelName():          schema_pkg_apis_history_v1alpha1_FederatedHPAHistory(ref),
+		v1alpha1.MultidimPodAutoscalerHistory{}.OpenAPIModelName(): schema_pkg_apis_history_v1alpha1_MultidimPodAutoscalerHistory(ref),
 		membersv1alpha1.ControllerManagerView{}.OpenAPIModelName(): schema_pkg_apis_members_v1alpha1_ControllerManagerView(ref),
 		membersv1alpha1.Member{}.OpenAPIModelName():                schema_pkg_apis_members_v1alpha1_Member(ref),
 		membersv1alpha1.MemberList{}.OpenAPIModelName():            schema_pkg_apis_members_v1alpha1_MemberList(ref),
@@ -101,6 +102,41 @@ func schema_pkg_apis_history_v1alpha1_FederatedHPAHistory(ref common.ReferenceCa
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
 				Description: "FederatedHPAHistory is what is kept of the past of the FederatedHPA of that namespace and name. It is not read by itself: its subresource decisions is.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_history_v1alpha1_MultidimPodAutoscalerHistory(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "MultidimPodAutoscalerHistory is what is kept of the past of the MultidimPodAutoscaler of that namespace and name. It is not read by itself: its subresource decisions is.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {

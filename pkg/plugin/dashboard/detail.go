@@ -34,7 +34,9 @@ type detail struct {
 	Recorded *recorded `json:"recorded,omitempty"`
 	// RecordTrouble is why it may have more; empty: nothing is.
 	RecordTrouble string `json:"recordTrouble,omitempty"`
-	Events        []said `json:"events"`
+	// Reading: a record is being read, and nothing is known of it yet.
+	Reading bool   `json:"reading,omitempty"`
+	Events  []said `json:"events"`
 	// EventsTrouble is why there may be other Events; empty: nothing is.
 	EventsTrouble string `json:"eventsTrouble,omitempty"`
 }
@@ -73,11 +75,13 @@ type known struct {
 
 // detailOf is the page about an autoscaler, without its Events.
 func detailOf(k known) detail {
+	points, gaps := joined(k.Recorded, k.Points, k.Now)
 	d := detail{
-		row: rowOf(k.Object, k.Now), Now: k.Now.UnixMilli(), Series: seriesOf(joined(k.Recorded, k.Points, k.Now)), Recorded: k.Recorded,
+		row: rowOf(k.Object, k.Now), Now: k.Now.UnixMilli(), Series: seriesOf(points, k.Now), Recorded: k.Recorded,
 		Coming:     comingOf(k),
 		Conditions: []condition{}, Clusters: []cluster{}, Metrics: []metric{}, Events: []said{},
 	}
+	d.Series.Unknown = together(d.Series.Unknown, gaps)
 	text, err := explain.Text(k.Object, k.Target, k.Now)
 	if err != nil {
 		text = err.Error()

@@ -18,12 +18,21 @@ type snapshot struct {
 	Since int64 `json:"since"`
 	// Hub is the address of the API server.
 	Hub string `json:"hub"`
+	// Reader is who reads a page that many read; nil: it is the reader's own.
+	Reader *reader `json:"reader,omitempty"`
 	// Loading are the plurals of kinds that were not listed yet.
 	Loading []string `json:"loading"`
 	// Notices say what is not shown, and why.
 	Notices     []notice `json:"notices"`
 	Members     []member `json:"members"`
 	Autoscalers []row    `json:"autoscalers"`
+}
+
+// reader is one of many.
+type reader struct {
+	Name string `json:"name"`
+	// Login: there is one, which can be ended.
+	Login bool `json:"login"`
 }
 
 // notice is about a kind that is not shown, or only in part.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strconv"
@@ -29,10 +30,34 @@ const (
 	cutOff = 95
 )
 
+// pasts are where it is known from what was before the page was started.
+type pasts interface {
+	// past is what is known of an autoscaler.
+	past(ctx context.Context, id string) before
+	// archiveOf has its decisions; nil: nothing has.
+	archiveOf(id string) *replaying.Archive
+}
+
+// before is what a record has of an autoscaler, with why there may be more; nil: nothing, or nothing yet where it is being read.
+type before struct {
+	recorded *recorded
+	trouble  string
+	reading  bool
+}
+
+// recordTrouble says why a record is not read; empty: it is.
+func recordTrouble(err error) string {
+	if err == nil {
+		return ""
+	}
+	return "The record cannot be read: " + told(err)
+}
+
 // archive is the record that was given; nil: none was.
 type archive struct {
 	*replaying.Archive
 
+	file  string
 	mu    sync.Mutex
 	stamp string // of the file that pasts are of
 	pasts map[string]*recorded
@@ -43,11 +68,11 @@ func openArchive(file string) (*archive, error) {
 	if file == "" {
 		return nil, nil
 	}
-	a, err := replaying.OpenArchive(file)
-	if err != nil {
+	if _, err := os.Stat(file); err != nil {
 		return nil, fmt.Errorf("--record: %w", err)
 	}
-	return &archive{Archive: a, pasts: map[string]*recorded{}}, nil
+	open := func() (io.ReadCloser, error) { return os.Open(file) }
+	return &archive{Archive: replaying.NewArchive(open), file: file, pasts: map[string]*recorded{}}, nil
 }
 
 // recordedObject is the one that an id is of; false: no decisions of its kind are recorded.
@@ -59,26 +84,27 @@ func recordedObject(id string) (recording.Object, bool) {
 	return recording.Object{Namespace: parts[1], Name: parts[2]}, true
 }
 
-// past is what the record has of an autoscaler, with why there may be more; nil: nothing.
-func (a *archive) past(ctx context.Context, id string) (*recorded, string) {
-	if _, is := recordedObject(id); a == nil || !is {
-		return nil, ""
+func (a *archive) past(ctx context.Context, id string) before {
+	if _, is := recordedObject(id); !is {
+		return before{}
 	}
 	now := a.now()
 	if known, found := a.kept(now, id); found {
-		return known, ""
+		return before{recorded: known}
 	}
 	all, err := a.read(ctx, []string{id})
 	if err != nil {
-		return nil, "The record cannot be read: " + told(err)
+		return before{trouble: recordTrouble(err)}
 	}
 	a.keep(now, id, all[id])
-	return all[id], ""
+	return before{recorded: all[id]}
 }
+
+func (a *archive) archiveOf(string) *replaying.Archive { return a.Archive }
 
 // now tells one content of the file from another.
 func (a *archive) now() string {
-	info, err := os.Stat(a.File)
+	info, err := os.Stat(a.file)
 	if err != nil {
 		return err.Error()
 	}
@@ -129,30 +155,33 @@ func (a *archive) read(ctx context.Context, ids []string) (map[string]*recorded,
 		all[id].add(r)
 	})
 	for _, r := range all {
-		r.Torn, r.points = torn, thinned(r.points, mostPoints)
+		r.Torn = torn
+		r.finish()
 	}
 	return all, err
 }
 
 // moment answers why a decision was what it was: the last one that is not after a time.
 func (s *site) moment(w http.ResponseWriter, r *http.Request) {
-	of, is := recordedObject(r.URL.Query().Get("id"))
+	id := r.URL.Query().Get("id")
+	of, is := recordedObject(id)
+	from := s.pasts.archiveOf(id)
 	at, err := strconv.ParseInt(r.URL.Query().Get("at"), 10, 64)
-	if s.archive == nil || !is || err != nil {
+	if from == nil || !is || err != nil {
 		http.Error(w, "There is no record of it.", http.StatusNotFound)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
 	var found *recording.Record
-	_, err = s.archive.Each(ctx, func(o recording.Object) bool { return o == of }, func(r *recording.Record) {
+	_, err = from.Each(ctx, func(o recording.Object) bool { return o == of }, func(r *recording.Record) {
 		if now := r.Question.Now.UnixMilli(); now <= at && (found == nil || !r.Question.Now.Before(found.Question.Now)) {
 			found = r
 		}
 	})
 	switch {
 	case err != nil:
-		http.Error(w, "The record cannot be read: "+told(err), http.StatusInternalServerError)
+		http.Error(w, recordTrouble(err), http.StatusInternalServerError)
 	case found == nil:
 		http.Error(w, "No decision was recorded by then.", http.StatusNotFound)
 	default:
@@ -162,15 +191,17 @@ func (s *site) moment(w http.ResponseWriter, r *http.Request) {
 
 // replay answers what the decisions would have been with other fields of the spec.
 func (s *site) replay(w http.ResponseWriter, r *http.Request) {
-	of, is := recordedObject(r.URL.Query().Get("id"))
+	id := r.URL.Query().Get("id")
+	of, is := recordedObject(id)
+	from := s.pasts.archiveOf(id)
 	set := r.URL.Query()["set"]
-	if s.archive == nil || !is || len(set) > mostSettings {
+	if from == nil || !is || len(set) > mostSettings {
 		http.Error(w, "There is no record of it.", http.StatusNotFound)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
-	view, err := s.archive.Replay(ctx, of, set, cutOff)
+	view, err := from.Replay(ctx, of, set, cutOff)
 	if err != nil {
 		http.Error(w, fleet.PrintableLine(err.Error(), mostTold), http.StatusUnprocessableEntity)
 		return

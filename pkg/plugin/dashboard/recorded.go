@@ -5,9 +5,6 @@ package dashboard
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
-	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -30,17 +27,15 @@ type recorded struct {
 	Decisions int   `json:"decisions"`
 	// Torn: the end of the record could not be read.
 	Torn bool `json:"torn,omitempty"`
+	// Restarted is when the record was restarted last, while it was followed; 0: it was not.
+	Restarted int64 `json:"restarted,omitempty"`
 	// Settable are fields that a replay can set, as they were at the end.
 	Settable []setting `json:"settable"`
 
 	points []point
-}
-
-// setting is a field of the spec.
-type setting struct {
-	Field string `json:"field"`
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	// gaps are when nothing was recorded, for longer than decisions are taken to hold.
+	gaps []span
+	spec *v1alpha1.FederatedHPASpec // the last one
 }
 
 // add takes in the next record. Where points are too many, some are merged: no more than four times as many as are shown are kept.
@@ -48,10 +43,12 @@ func (r *recorded) add(record *recording.Record) {
 	at := record.Question.Now
 	if r.Decisions == 0 {
 		r.From = at.UnixMilli()
+	} else if missing := missingBetween(r.To, at.UnixMilli()); missing != nil && len(r.gaps) < mostPoints {
+		r.gaps = append(r.gaps, *missing)
 	}
 	r.To = max(r.To, at.UnixMilli())
 	r.Decisions++
-	r.Settable = settable(&record.Spec.HorizontalPodAutoscalerSpec)
+	r.spec = record.Spec
 	p := pointOfRecord(record)
 	if n := len(r.points); n > 0 && (r.points[n-1].says(p) || !p.At.After(r.points[n-1].At)) {
 		return // of two leaders, or of two files, the one that came first
@@ -59,6 +56,11 @@ func (r *recorded) add(record *recording.Record) {
 	if r.points = append(r.points, p); len(r.points) > 4*mostPoints {
 		r.points = thinned(r.points, 2*mostPoints)
 	}
+}
+
+// finish has what is added in no other way.
+func (r *recorded) finish() {
+	r.points, r.Settable = thinned(r.points, mostPoints), settable(r.spec)
 }
 
 // thinned are no more than n of the points: in each part of the time, the one that is worst off, or has most replicas.
@@ -88,6 +90,9 @@ func (p *point) worse(than *point) bool {
 
 // pointOfRecord is what an autoscaler was when the decision was made: what of it was recorded.
 func pointOfRecord(r *recording.Record) point {
+	if r.Split != nil {
+		return pointOfSplit(r)
+	}
 	q := &r.Question
 	d := replicas.Decide(*q)
 	p := point{
@@ -95,6 +100,9 @@ func pointOfRecord(r *recording.Record) point {
 		Limit: explanation.LimitedBy(decidedOf(r, &d)),
 		Min:   new(replicas.Whole(ptr.Deref(r.Spec.MinReplicas, 1), q.Copies)), Max: new(replicas.Whole(r.Spec.MaxReplicas, q.Copies)),
 		Metrics: amounts(r.Spec.Metrics, d.Status.CurrentMetrics),
+	}
+	for _, unseen := range d.Explanation.Unseen {
+		p.Unseen = append(p.Unseen, unseen.Cluster)
 	}
 	for i := range q.Clusters {
 		c := &q.Clusters[i]
@@ -106,7 +114,7 @@ func pointOfRecord(r *recording.Record) point {
 			p.Ready = new(ptr.Deref(p.Ready, 0) + *facts.Ready)
 		}
 		if runs := cmp.Or(c.Replicas, facts.Ready); runs != nil {
-			p.Clusters = append(p.Clusters, share{c.Name, *runs})
+			p.Clusters = append(p.Clusters, share{Name: c.Name, Replicas: *runs})
 		}
 	}
 	return p
@@ -157,9 +165,13 @@ type moment struct {
 	Explanation string `json:"explanation"`
 }
 
-// momentOf explains a recorded decision. How clusters divided the replicas is not recorded.
+// momentOf explains a recorded decision. How clusters divided the replicas of central mode is not recorded.
 func momentOf(r *recording.Record) moment {
 	m := moment{At: r.Question.Now.UnixMilli()}
+	if r.Split != nil {
+		m.Explanation = fleet.PrintableLines(splitExplained(r))
+		return m
+	}
 	if err := r.Question.Scale.Err; err != nil {
 		m.Explanation = fleet.PrintableLines("nothing was decided: " + err.Error())
 		return m
@@ -182,64 +194,4 @@ func outcome(r *recording.Record) string {
 		return fmt.Sprintf("  %d were written\n", r.After)
 	}
 	return ""
-}
-
-// settable are the bounds and the targets.
-func settable(spec *autoscalingv2.HorizontalPodAutoscalerSpec) []setting {
-	number := func(n int32) string { return strconv.Itoa(int(n)) }
-	all := []setting{
-		{"spec.minReplicas", "minReplicas", number(ptr.Deref(spec.MinReplicas, 1))},
-		{"spec.maxReplicas", "maxReplicas", number(spec.MaxReplicas)},
-	}
-	names := summary.Amounts(spec.Metrics, nil)
-	for i := range spec.Metrics {
-		m := &spec.Metrics[i]
-		source := sourceField(m)
-		target := replicas.TargetOf(m)
-		if source == "" || target == nil {
-			continue
-		}
-		field := fmt.Sprintf("spec.metrics[%d].%s.target.", i, source)
-		add := func(of, unit, value string) {
-			all = append(all, setting{field + of, "target of " + names[i].Name + unit, value})
-		}
-		switch {
-		case target.AverageUtilization != nil:
-			add("averageUtilization", ", in percent", number(*target.AverageUtilization))
-		case target.AverageValue != nil:
-			add("averageValue", "", target.AverageValue.String())
-		case target.Value != nil:
-			add("value", "", target.Value.String())
-		}
-	}
-	return all
-}
-
-// sourceField is the name of the field that a metric has.
-func sourceField(m *autoscalingv2.MetricSpec) string {
-	switch {
-	case m.Resource != nil:
-		return "resource"
-	case m.ContainerResource != nil:
-		return "containerResource"
-	case m.Pods != nil:
-		return "pods"
-	case m.Object != nil:
-		return "object"
-	case m.External != nil:
-		return "external"
-	}
-	return ""
-}
-
-// joined are the points of a record, and then those that were seen since the page was started.
-func joined(r *recorded, live []point, now time.Time) []point {
-	if r == nil {
-		return live
-	}
-	before := r.points
-	for len(before) > 0 && (len(live) > 0 && !before[len(before)-1].At.Before(live[0].At) || before[len(before)-1].At.After(now)) {
-		before = before[:len(before)-1]
-	}
-	return slices.Concat(before, live)
 }

@@ -22,6 +22,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/plugin/replaying"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
@@ -44,11 +45,11 @@ func pastOf(t *testing.T, file, id string) *recorded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	past, trouble := a.past(t.Context(), id)
-	if trouble != "" {
-		t.Fatal(trouble)
+	past := a.past(t.Context(), id)
+	if past.trouble != "" {
+		t.Fatal(past.trouble)
 	}
-	return past
+	return past.recorded
 }
 
 // What was recorded is there as it was: replicas, bounds, the metric against its target, the state and what limited it.
@@ -61,7 +62,7 @@ func TestRecordedPast(t *testing.T) {
 	first, last := past.points[0], past.points[len(past.points)-1]
 	got := fmt.Sprintln(first.Desired, *first.Ready, *first.Min, *first.Max, first.State, first.Clusters, *first.Metrics[0].Target) +
 		fmt.Sprintln(last.Desired, *last.Ready, *last.Min, *last.Max, last.State, last.Limit, *last.Metrics[0].Value)
-	if diff := cmp.Diff("4 4 2 12 Active [{east 4}] 0.5\n12 12 2 12 Limited Bounds 0.6\n", got); diff != "" {
+	if diff := cmp.Diff("4 4 2 12 Active [{east 4 false 0 0}] 0.5\n12 12 2 12 Limited Bounds 0.6\n", got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	want := []setting{{"spec.minReplicas", "minReplicas", "2"}, {"spec.maxReplicas", "maxReplicas", "12"},
@@ -123,7 +124,7 @@ func TestJoined(t *testing.T) {
 		"both":        {r, []point{at(2, 5)}, []point{at(0, 1), at(1, 2), at(2, 5)}},
 		"nothing yet": {r, nil, []point{at(0, 1), at(1, 2), at(2, 3)}}, // a record of a clock that is ahead ends now
 	} {
-		got := joined(tc.r, tc.live, noon.Add(5*time.Minute))
+		got, _ := joined(tc.r, tc.live, noon.Add(5*time.Minute))
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -133,14 +134,15 @@ func TestJoined(t *testing.T) {
 // Fields that a replay can set have the names that --set takes.
 func TestSettable(t *testing.T) {
 	average := autoscalingv2.MetricTarget{AverageValue: new(resource.MustParse("250m"))}
-	spec := &autoscalingv2.HorizontalPodAutoscalerSpec{MaxReplicas: 9, Metrics: []autoscalingv2.MetricSpec{
+	spec := &v1alpha1.FederatedHPASpec{}
+	spec.MaxReplicas, spec.Metrics = 9, []autoscalingv2.MetricSpec{
 		{Pods: &autoscalingv2.PodsMetricSource{Metric: autoscalingv2.MetricIdentifier{Name: "requests"}, Target: average}},
 		{External: &autoscalingv2.ExternalMetricSource{Metric: autoscalingv2.MetricIdentifier{Name: "queue"},
 			Target: autoscalingv2.MetricTarget{Value: new(resource.MustParse("100"))}}},
 		{Object: &autoscalingv2.ObjectMetricSource{Metric: autoscalingv2.MetricIdentifier{Name: "hits"}, Target: average}},
 		{ContainerResource: &autoscalingv2.ContainerResourceMetricSource{Name: "cpu", Container: "app", Target: average}},
 		{Type: "Future"},
-	}}
+	}
 	var got []string
 	for _, s := range settable(spec) {
 		got = append(got, s.Field+"="+s.Value)
@@ -244,13 +246,13 @@ func TestPastsAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, _ := a.past(t.Context(), "fhpa/shop/cart")
-	if again, _ := a.past(t.Context(), "fhpa/shop/cart"); again != first {
+	first := a.past(t.Context(), "fhpa/shop/cart")
+	if again := a.past(t.Context(), "fhpa/shop/cart"); again != first {
 		t.Error("it is read again, and has not changed")
 	}
 	for i := range 2 * mostPasts {
-		if _, trouble := a.past(t.Context(), fmt.Sprint("fhpa/shop/other-", i)); trouble != "" || len(a.pasts) > mostPasts {
-			t.Fatalf("%d are kept: %s", len(a.pasts), trouble)
+		if other := a.past(t.Context(), fmt.Sprint("fhpa/shop/other-", i)); other.trouble != "" || len(a.pasts) > mostPasts {
+			t.Fatalf("%d are kept: %s", len(a.pasts), other.trouble)
 		}
 	}
 	stream, err := os.ReadFile(file)
@@ -261,8 +263,8 @@ func TestPastsAreKept(t *testing.T) {
 	if err := os.WriteFile(file, slices.Concat(stream, later[:len(later)-1]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if more, trouble := a.past(t.Context(), "fhpa/shop/cart"); trouble != "" || more.Decisions != 481 || !more.Torn {
-		t.Errorf("%s %+v", trouble, more)
+	if more := a.past(t.Context(), "fhpa/shop/cart"); more.trouble != "" || more.recorded.Decisions != 481 || !more.recorded.Torn {
+		t.Errorf("%s %+v", more.trouble, more.recorded)
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"github.com/fleetscale/fleetscale/pkg/plugin/replaying"
+	"github.com/fleetscale/fleetscale/pkg/recording"
 )
 
 // Options say of which hub, and where.
@@ -26,7 +29,7 @@ type Options struct {
 	Port int
 	// Once is a file that is written instead; empty: a page is served until ctx ends.
 	Once string
-	// Record is a file with the record of decisions; empty: there is none.
+	// Record is a file with the record of decisions; empty: the hub is asked for it.
 	Record string
 	Out    io.Writer
 }
@@ -59,11 +62,22 @@ func Run(ctx context.Context, o Options) error {
 		_, err := fmt.Fprintf(o.Out, "wrote %s\n", o.Once)
 		return err
 	}
-	return serve(ctx, &site{token: rand.Text(), seen: s, hub: hub, archive: from}, o)
+	page := &site{seen: s, hub: hub, pasts: from}
+	if from == nil {
+		page.pasts = newHistories(askingHub(config), func(read func(context.Context)) { go read(watched) })
+	}
+	return serve(ctx, &own{token: rand.Text(), site: page}, o)
+}
+
+// askingHub asks the hub for records.
+func askingHub(config *rest.Config) asking {
+	return func(ctx context.Context, of recording.Object, since time.Time) (io.ReadCloser, error) {
+		return replaying.FromHub(ctx, config, of, since)
+	}
 }
 
 // serve answers until ctx ends.
-func serve(ctx context.Context, page *site, o Options) error {
+func serve(ctx context.Context, page *own, o Options) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 	if err != nil {
 		return fmt.Errorf("--port: %w", err)

@@ -29,9 +29,10 @@ const (
 
 // seen is what was read of the hub, and since when.
 type seen struct {
-	hub   string
-	since time.Time
-	now   func() time.Time
+	hub    string
+	reader *reader // nil: whose page it is
+	since  time.Time
+	now    func() time.Time
 
 	mu      sync.Mutex
 	members []member
@@ -234,7 +235,8 @@ func (s *seen) look() (snapshot, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := snapshot{
-		Now: s.now().UnixMilli(), Since: s.since.UnixMilli(), Hub: s.hub, Loading: slices.Sorted(maps.Keys(s.loading)), Notices: []notice{},
+		Now: s.now().UnixMilli(), Since: s.since.UnixMilli(), Hub: s.hub, Reader: s.reader,
+		Loading: slices.Sorted(maps.Keys(s.loading)), Notices: []notice{},
 		Members: slices.Clone(s.members), Autoscalers: slices.Collect(maps.Values(s.rows)),
 	}
 	if all.Loading == nil {

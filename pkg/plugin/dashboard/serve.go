@@ -15,12 +15,17 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/plugin/pages"
 )
 
-// site answers a browser. The address has a secret that other users of the machine, and other pages, do not know.
+// own is the site of who has started it. The address has a secret that other users of the machine, and other pages, do not know.
+type own struct {
+	token string
+	site  *site
+}
+
+// site answers a browser with what one reader may read.
 type site struct {
-	token   string
 	seen    *seen
 	hub     dynamic.Interface
-	archive *archive
+	pasts   pasts
 	streams atomic.Int32
 }
 
@@ -39,7 +44,7 @@ var headers = map[string]string{
 	"Cache-Control":                "no-store",
 }
 
-func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (o *own) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range headers {
 		w.Header().Set(name, value)
 	}
@@ -47,29 +52,43 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !local(r.Host):
 		http.Error(w, "This is served to this machine only.", http.StatusForbidden)
 		return
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "This can only be read.", http.StatusMethodNotAllowed)
+	case !reads(w, r):
 		return
 	}
 	token, path, below := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	if subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) != 1 {
-		http.Error(w, "The address is not the one that kubectl fleetscale dashboard printed: each start has another.", http.StatusForbidden)
-		return
-	}
 	switch {
+	case subtle.ConstantTimeCompare([]byte(token), []byte(o.token)) != 1:
+		http.Error(w, "The address is not the one that kubectl fleetscale dashboard printed: each start has another.", http.StatusForbidden)
 	case !below: // what a page loads is relative to it
-		http.Redirect(w, r, "/"+s.token+"/", http.StatusFound)
-	case path == "stream":
+		http.Redirect(w, r, "/"+o.token+"/", http.StatusFound)
+	default:
+		o.site.answer(w, r, path)
+	}
+}
+
+// reads reports whether a request changes nothing; otherwise it is refused.
+func reads(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	w.Header().Set("Allow", "GET, HEAD")
+	http.Error(w, "This can only be read.", http.StatusMethodNotAllowed)
+	return false
+}
+
+// answer answers what is asked for by a path below the page's own.
+func (s *site) answer(w http.ResponseWriter, r *http.Request, path string) {
+	switch path {
+	case "stream":
 		s.stream(w, r)
-	case path == "autoscaler":
+	case "autoscaler":
 		s.autoscaler(w, r)
-	case path == "moment":
+	case "moment":
 		s.moment(w, r)
-	case path == "replay":
+	case "replay":
 		s.replay(w, r)
 	default:
-		http.StripPrefix("/"+s.token, http.FileServerFS(pages.Files())).ServeHTTP(w, r)
+		http.StripPrefix(strings.TrimSuffix(r.URL.Path, path), http.FileServerFS(pages.Files())).ServeHTTP(w, r)
 	}
 }
 
@@ -84,13 +103,17 @@ func local(host string) bool {
 
 func (s *site) autoscaler(w http.ResponseWriter, r *http.Request) {
 	id := r.URL.Query().Get("id")
-	past, trouble := s.archive.past(r.Context(), id)
-	d, found := about(r.Context(), s.seen, s.hub, id, past)
+	if _, found := s.seen.about(id); !found { // so that nobody's record is asked for
+		http.Error(w, "There is no such autoscaler.", http.StatusNotFound)
+		return
+	}
+	past := s.pasts.past(r.Context(), id)
+	d, found := about(r.Context(), s.seen, s.hub, id, past.recorded)
 	if !found {
 		http.Error(w, "There is no such autoscaler.", http.StatusNotFound)
 		return
 	}
-	d.RecordTrouble = trouble
+	d.RecordTrouble, d.Reading = past.trouble, past.reading
 	reply(w, d)
 }
 

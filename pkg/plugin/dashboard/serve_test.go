@@ -117,7 +117,12 @@ func listen(t *testing.T, address string) *messages {
 	if got := answer.Header.Get("Content-Type"); got != "text/event-stream" {
 		t.Fatalf("Content-Type %s", got)
 	}
-	m := &messages{t, bufio.NewScanner(answer.Body)}
+	return listenTo(t, answer.Body)
+}
+
+func listenTo(t *testing.T, stream io.Reader) *messages {
+	t.Helper()
+	m := &messages{t, bufio.NewScanner(stream)}
 	m.from.Buffer(nil, 1<<24)
 	return m
 }

@@ -5,6 +5,7 @@ package dashboard
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"time"
@@ -27,17 +28,21 @@ type point struct {
 	// Limit is the word of what limited the last decision; empty: not known.
 	Limit    string
 	Clusters []share
-	Metrics  []summary.Amount
+	// Unseen are clusters of which what is said is what was known last.
+	Unseen  []string
+	Metrics []summary.Amount
 }
 
-// share is what one cluster runs.
+// share is what one cluster runs, and between which bounds, if it has its own.
 type share struct {
 	Name     string
 	Replicas int32
+	Bounded  bool
+	Min, Max int32
 }
 
 // weight is about how much memory a point takes, in values.
-func (p *point) weight() int { return 8 + len(p.Clusters) + len(p.Metrics) }
+func (p *point) weight() int { return 8 + 2*len(p.Clusters) + len(p.Unseen) + len(p.Metrics) }
 
 // says reports whether two points say the same of different times.
 func (p point) says(same point) bool {
@@ -63,7 +68,14 @@ func pointOf(object client.Object, at time.Time) (point, bool) {
 		for i := range o.Status.Clusters {
 			c := &o.Status.Clusters[i]
 			if runs := cmp.Or(c.CurrentReplicas, c.ReadyReplicas); runs != nil {
-				p.Clusters = append(p.Clusters, share{c.Name, *runs})
+				one := share{Name: c.Name, Replicas: *runs}
+				if c.AssignedMin != nil && c.AssignedMax != nil {
+					one.Bounded, one.Min, one.Max = true, *c.AssignedMin, *c.AssignedMax
+				}
+				p.Clusters = append(p.Clusters, one)
+			}
+			if c.State == v1alpha1.ClusterUnreachable {
+				p.Unseen = append(p.Unseen, c.Name)
 			}
 		}
 		return p, true
@@ -78,7 +90,10 @@ func pointOf(object client.Object, at time.Time) (point, bool) {
 		}
 		for i := range o.Status.Clusters {
 			if c := &o.Status.Clusters[i]; c.Pods != nil {
-				p.Clusters = append(p.Clusters, share{c.Name, *c.Pods})
+				p.Clusters = append(p.Clusters, share{Name: c.Name, Replicas: *c.Pods})
+			}
+			if o.Status.Clusters[i].State == v1alpha1.ClusterUnreachable {
+				p.Unseen = append(p.Unseen, o.Status.Clusters[i].Name)
 			}
 		}
 		return p, true
@@ -104,11 +119,18 @@ type series struct {
 	Limit    []string        `json:"limit"`
 	Clusters []clusterSeries `json:"clusters"`
 	Metrics  []metricSeries  `json:"metrics"`
+	// Unknown are when something of it is not known, and why.
+	Unknown []span `json:"unknown,omitempty"`
 }
 
 type clusterSeries struct {
 	Name     string  `json:"name"`
 	Replicas []int32 `json:"replicas"`
+	// Min and Max are its own bounds; none: it has none at any time.
+	Min []*int32 `json:"min,omitempty"`
+	Max []*int32 `json:"max,omitempty"`
+	// Unknown are when what is said of it is what was known last.
+	Unknown []span `json:"unknown,omitempty"`
 }
 
 type metricSeries struct {
@@ -120,12 +142,13 @@ type metricSeries struct {
 // mostStacked is how many clusters are told apart in a picture; the others are added up.
 const mostStacked = 7
 
-// seriesOf draws points, the oldest first.
-func seriesOf(points []point) series {
+// seriesOf draws points, the oldest first, as they are known until now.
+func seriesOf(points []point, now time.Time) series {
 	n := len(points)
 	s := series{
 		At: make([]int64, n), Desired: make([]int32, n), Ready: make([]*int32, n), Min: make([]*int32, n), Max: make([]*int32, n),
-		State: make([]string, n), Limit: make([]string, n), Clusters: stacked(points), Metrics: metricsOver(points),
+		State: make([]string, n), Limit: make([]string, n), Clusters: stacked(points, now), Metrics: metricsOver(points),
+		Unknown: spansOf(points, now.UnixMilli(), (*point).unseen),
 	}
 	for i := range points {
 		p := &points[i]
@@ -136,43 +159,76 @@ func seriesOf(points []point) series {
 }
 
 // stacked are the clusters that ran most, in the order of their names, and then the others together.
-func stacked(points []point) []clusterSeries {
+func stacked(points []point, now time.Time) []clusterSeries {
+	names, others := shown(points)
+	all := make([]clusterSeries, 0, len(names)+1)
+	at := map[string]int{}
+	for i, name := range names {
+		all, at[name] = append(all, clusterSeries{Name: name}), i
+	}
+	if others > 0 {
+		all = append(all, clusterSeries{Name: fmt.Sprintf("%d others", others)})
+	}
+	place := func(name string) int {
+		to, named := at[name]
+		switch {
+		case named:
+			return to
+		case others > 0:
+			return len(names)
+		}
+		return -1
+	}
+	for i := range all {
+		all[i].Replicas = make([]int32, len(points))
+		all[i].Unknown = spansOf(points, now.UnixMilli(), func(p *point) string {
+			if slices.ContainsFunc(p.Unseen, func(name string) bool { return place(name) == i }) {
+				return "it could not be seen"
+			}
+			return ""
+		})
+	}
+	for i := range points {
+		for _, c := range points[i].Clusters {
+			all[place(c.Name)].add(i, c)
+		}
+	}
+	return all
+}
+
+// shown are the clusters that are told apart, and how many others there are.
+func shown(points []point) (names []string, others int) {
 	most := map[string]int32{}
 	for i := range points {
 		for _, c := range points[i].Clusters {
 			most[c.Name] = max(most[c.Name], c.Replicas)
 		}
 	}
-	names := make([]string, 0, len(most))
 	for name := range most {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(most[b], most[a]), cmp.Compare(a, b)) })
-	others := 0
 	if len(names) > mostStacked+1 { // one more is shown by its name as well as by a sum
 		others = len(names) - mostStacked
 		names = names[:mostStacked]
 	}
 	slices.Sort(names)
-	all := make([]clusterSeries, 0, len(names)+1)
-	at := map[string]int{}
-	for i, name := range names {
-		all, at[name] = append(all, clusterSeries{Name: name, Replicas: make([]int32, len(points))}), i
-	}
-	if others > 0 {
-		all = append(all, clusterSeries{Name: fmt.Sprintf("%d others", others), Replicas: make([]int32, len(points))})
-	}
-	for i := range points {
-		for _, c := range points[i].Clusters {
-			to, named := at[c.Name]
-			if !named {
-				to = len(all) - 1
-			}
-			all[to].Replicas[i] += c.Replicas
-		}
-	}
-	return all
+	return names, others
 }
+
+// add adds a cluster at a point.
+func (s *clusterSeries) add(i int, c share) {
+	s.Replicas[i] = plus(s.Replicas[i], c.Replicas)
+	if !c.Bounded {
+		return
+	}
+	if s.Max == nil {
+		s.Min, s.Max = make([]*int32, len(s.Replicas)), make([]*int32, len(s.Replicas))
+	}
+	s.Min[i], s.Max[i] = new(plus(ptr.Deref(s.Min[i], 0), c.Min)), new(plus(ptr.Deref(s.Max[i], 0), c.Max))
+}
+
+func plus(a, b int32) int32 { return int32(min(int64(a)+int64(b), math.MaxInt32)) }
 
 // metricsOver are those of the last point, which are known by their place: an edit of the spec may have given it to another.
 func metricsOver(points []point) []metricSeries {

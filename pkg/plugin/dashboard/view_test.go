@@ -130,7 +130,7 @@ func TestDetails(t *testing.T) {
 	}))
 	first, _ := pointOf(multidim(), noon)
 	golden(t, "sizes", detailOf(known{Object: multidim(), Points: points[:0:0], Now: noon}))
-	golden(t, "sizes-series", seriesOf([]point{first}))
+	golden(t, "sizes-series", seriesOf([]point{first}, noon))
 	golden(t, "rules", detailOf(known{Object: rules, Now: noon}))
 	fresh := &v1alpha1.FederatedHPA{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "new"}}
 	golden(t, "fresh", detailOf(known{Object: fresh, Now: noon}))
@@ -164,11 +164,11 @@ func TestStacked(t *testing.T) {
 		for i := range points {
 			for c := range clusters {
 				n := int32((c*7+i)%13 + 1)
-				points[i].Clusters = append(points[i].Clusters, share{fmt.Sprintf("c%02d", c), n})
+				points[i].Clusters = append(points[i].Clusters, share{Name: fmt.Sprintf("c%02d", c), Replicas: n})
 				sums[i] += n
 			}
 		}
-		got := stacked(points)
+		got := stacked(points, noon)
 		if want := min(clusters, mostStacked+1); len(got) != want {
 			t.Errorf("%d clusters: %d rows, want %d", clusters, len(got), want)
 		}

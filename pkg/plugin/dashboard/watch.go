@@ -169,6 +169,8 @@ func (s *source) page(ctx context.Context, o metav1.ListOptions) (*unstructured.
 
 func (s *source) trouble(err error) string {
 	switch {
+	case apierrors.IsForbidden(err) && s.namespace == "":
+		return "You may not list them in all namespaces; those of one are at " + withinNamespace + "NAME/ of this address. " + told(err)
 	case apierrors.IsForbidden(err):
 		return "You may list them neither in all namespaces nor in " + s.namespace + ". " + told(err)
 	case apierrors.IsNotFound(err):

@@ -5,44 +5,54 @@ package replaying
 import (
 	"context"
 	"fmt"
-	"os"
+	"io"
 	"slices"
 
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/replay"
 )
 
-// Archive is a record in a file, which is read again by each question: there is more in it than should be in memory.
+// Archive is a record that is read again by each question: there is more in it than should be in memory.
 type Archive struct {
-	File string
+	// Open returns the record as it is now.
+	Open func() (io.ReadCloser, error)
 	turn chan struct{}
 }
 
-// mostReplayed is how many decisions of an object are kept at one time, the latest: those of eight days, at one in 15 s.
-const mostReplayed = 50_000
+const (
+	// mostReplayed is how many decisions of an object are kept at one time, the latest: those of eight days, at one in 15 s.
+	mostReplayed = 50_000
+	// mostWeight is how many clusters they have together: those of 20 in each.
+	mostWeight = 20 * mostReplayed
+)
 
-// OpenArchive returns the one in a file, which has to be there.
-func OpenArchive(file string) (*Archive, error) {
-	if _, err := os.Stat(file); err != nil {
-		return nil, err
-	}
-	return &Archive{File: file, turn: make(chan struct{}, 1)}, nil
+// NewArchive returns one of which one question at a time is answered.
+func NewArchive(open func() (io.ReadCloser, error)) *Archive {
+	return &Archive{Open: open, turn: make(chan struct{}, 1)}
 }
 
-// Each does something of each record of the objects that are wanted, which are without their UID. One at a time reads.
+// Each does something of each record of the objects that are wanted, of whichever mode: they are without their UID, and as
+// [recording.Object.Whose] has them. One at a time reads.
 func (a *Archive) Each(ctx context.Context, wanted func(recording.Object) bool, do func(*recording.Record)) (torn bool, err error) {
+	read, err := a.each(ctx, wanted, do)
+	return read.torn, err
+}
+
+func (a *Archive) each(ctx context.Context, wanted func(recording.Object) bool, do func(*recording.Record)) (extent, error) {
 	select {
 	case a.turn <- struct{}{}:
 		defer func() { <-a.turn }()
 	case <-ctx.Done():
-		return false, ctx.Err()
+		return extent{}, ctx.Err()
 	}
-	file, err := os.Open(a.File)
+	in, err := a.Open()
 	if err != nil {
-		return false, err
+		return extent{}, err
 	}
-	defer file.Close()
-	return scan(file, wanted, func(r *recording.Record) error {
+	defer in.Close()
+	return scan(in, func(o recording.Object) bool {
+		return wanted(o.Whose())
+	}, func(r *recording.Record) error {
 		do(r)
 		return ctx.Err()
 	})
@@ -52,16 +62,12 @@ func (a *Archive) Each(ctx context.Context, wanted func(recording.Object) bool, 
 func (a *Archive) Replay(ctx context.Context, of recording.Object, set []string, cutOff int64) (*View, error) {
 	l := &loaded{Object: of}
 	var err error
-	l.torn, err = a.Each(ctx, func(o recording.Object) bool { return o == of }, func(r *recording.Record) {
-		if l.records = append(l.records, r); len(l.records) > 2*mostReplayed {
-			l.records = slices.Clone(l.records[mostReplayed:])
-		}
-	})
-	if err != nil {
+	latest := latest{}
+	if l.extent, err = a.each(ctx, func(o recording.Object) bool { return o == of }, latest.add); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(l.records, func(a, b *recording.Record) int { return a.Question.Now.Compare(b.Question.Now) })
-	l.records = l.records[max(0, len(l.records)-mostReplayed):]
+	l.records = latest.records
+	l.settle()
 	run := replay.Options{CutOff: cutOff}
 	if len(set) > 0 {
 		run.Change = (&Options{Set: set}).change(l)
@@ -71,4 +77,30 @@ func (a *Archive) Replay(ctx context.Context, of recording.Object, set []string,
 		return nil, fmt.Errorf("FederatedHPA %s/%s: %w", of.Namespace, of.Name, err)
 	}
 	return newReport(l, result, 0, len(set) > 0).view(set), nil
+}
+
+// latest are the records that came last.
+type latest struct {
+	records []*recording.Record
+	weight  int
+}
+
+func weightOf(r *recording.Record) int {
+	if r.Split != nil {
+		return 1 + len(r.Split.Snapshot.Sites)
+	}
+	return 1 + len(r.Question.Clusters)
+}
+
+func (l *latest) add(r *recording.Record) {
+	l.records = append(l.records, r)
+	l.weight += weightOf(r)
+	if len(l.records) <= mostReplayed && l.weight <= mostWeight {
+		return
+	}
+	lost := len(l.records)/4 + 1
+	for _, old := range l.records[:lost] {
+		l.weight -= weightOf(old)
+	}
+	l.records = slices.Clone(l.records[lost:])
 }

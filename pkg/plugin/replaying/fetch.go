@@ -33,6 +33,8 @@ type RecordOptions struct {
 	Words []string
 	// Observer is where a controller-manager that observes serves its record; empty: the hub is asked.
 	Observer string
+	// Prometheus is asked instead, if it has a URL.
+	Prometheus Prometheus
 	// Since is how far back the record goes; 0: as far as there is one.
 	Since time.Duration
 	// File is where it is written to; -: Out.
@@ -84,7 +86,7 @@ func (o *RecordOptions) copy(
 func (o *RecordOptions) copyOne(ctx context.Context, caller *plugin.Caller, to io.Writer, object recording.Object) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	body, err := fetch(ctx, caller, o.Observer, object, o.Since)
+	body, err := o.fetch(ctx, caller, object)
 	if err != nil {
 		return 0, err
 	}
@@ -94,6 +96,19 @@ func (o *RecordOptions) copyOne(ctx context.Context, caller *plugin.Caller, to i
 		return n, fmt.Errorf("the record did not come whole: %w", err)
 	}
 	return n, nil
+}
+
+func (o *RecordOptions) fetch(ctx context.Context, caller *plugin.Caller, object recording.Object) (io.ReadCloser, error) {
+	switch {
+	case o.Prometheus.URL == "":
+		return fetch(ctx, caller, o.Observer, object, o.Since)
+	case o.Observer != "":
+		return nil, errors.New("--observer and --from-prometheus: give one of them")
+	case object.Kind == recording.SizesKind:
+		return nil, errors.New("--from-prometheus: metrics do not tell what sizes were decided by; a record of that is kept from now on, " +
+			"without this flag")
+	}
+	return o.made(ctx, caller, object)
 }
 
 func dirOf(file string) string {
@@ -111,7 +126,11 @@ func fetch(ctx context.Context, caller *plugin.Caller, observer string, object r
 		from = time.Now().Add(-since)
 	}
 	if observer == "" {
-		return fromHub(ctx, caller, object, from)
+		config, err := caller.Hub()
+		if err != nil {
+			return nil, err
+		}
+		return FromHub(ctx, config, object, from)
 	}
 	_, valid := plugin.ForwardedAt(observer)
 	at, err := url.Parse(observer)
@@ -125,20 +144,26 @@ func fetch(ctx context.Context, caller *plugin.Caller, observer string, object r
 	return body, nil
 }
 
-func fromHub(ctx context.Context, caller *plugin.Caller, object recording.Object, since time.Time) (io.ReadCloser, error) {
-	config, err := caller.Hub()
-	if err != nil {
-		return nil, err
-	}
+// ErrNotServed is of a hub that has no API for records.
+var ErrNotServed = errors.New("the hub does not serve " + v1alpha1.GroupName)
+
+// FromHub asks a hub for the record of an object from a time on; the zero time: for all of it. It fails with [ErrNotServed] where the hub
+// has no such API.
+func FromHub(ctx context.Context, hub *rest.Config, object recording.Object, since time.Time) (io.ReadCloser, error) {
+	config := rest.CopyConfig(hub)
 	config.APIPath, config.GroupVersion = "/apis", &v1alpha1.SchemeGroupVersion
 	known := runtime.NewScheme()
 	metav1.AddToGroupVersion(known, metav1.Unversioned) // a refusal
 	config.NegotiatedSerializer = serializer.NewCodecFactory(known).WithoutConversion()
-	hub, err := rest.RESTClientFor(config)
+	client, err := rest.RESTClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to reach the hub: %w", err)
 	}
-	request := hub.Get().Namespace(object.Namespace).Resource(v1alpha1.FederatedHPAs).Name(object.Name).SubResource(v1alpha1.Decisions)
+	resource := v1alpha1.FederatedHPAs
+	if object.Kind == recording.SizesKind {
+		resource = v1alpha1.MultidimPodAutoscalers
+	}
+	request := client.Get().Namespace(object.Namespace).Resource(resource).Name(object.Name).SubResource(v1alpha1.Decisions)
 	if !since.IsZero() {
 		request = request.Param(v1alpha1.SinceParameter, since.UTC().Format(time.RFC3339))
 	}
@@ -154,7 +179,7 @@ func explained(err error) error {
 	const which = v1alpha1.GroupName
 	switch {
 	case apierrors.IsNotFound(err):
-		return errors.New("the hub does not serve " + which + ": is this the hub (--context)? If so, apply the manifests of deploy/ there")
+		return fmt.Errorf("%w: is this the hub (--context)? If so, apply the manifests of deploy/ there", ErrNotServed)
 	case apierrors.IsServiceUnavailable(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return fmt.Errorf("nobody serves "+which+" at present: is the metrics adapter running? `kubectl describe apiservice v1alpha1."+which+
 			"` says more: %w", err)

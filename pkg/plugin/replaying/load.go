@@ -3,6 +3,7 @@
 package replaying
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,28 +20,32 @@ import (
 // mostNamed is how many objects an error names.
 const mostNamed = 10
 
-// kinds are the words for the kind whose decisions are recorded.
-var kinds = []string{"fhpa", "federatedhpa", "federatedhpas"}
+// kinds are the words for the kinds whose decisions are recorded.
+var kinds = map[string]recording.Kind{
+	"fhpa": recording.Replicas, "federatedhpa": recording.Replicas, "federatedhpas": recording.Replicas,
+	"mpa": recording.SizesKind, "multidimpodautoscaler": recording.SizesKind, "multidimpodautoscalers": recording.SizesKind,
+}
 
-// cut returns the name of words that mean an object, fhpa/NAME or fhpa NAME; false: they mean none. A file of such a name is
+// cut returns the kind and name of words that mean an object, fhpa/NAME or fhpa NAME; false: they mean none. A file of such a name is
 // ./fhpa/NAME.
-func cut(words []string) (name string, isObject bool) {
-	kind, name, found := strings.Cut(strings.Join(words, "/"), "/")
-	kind, _, _ = strings.Cut(strings.ToLower(kind), ".")
-	return name, found && slices.Contains(kinds, kind)
+func cut(words []string) (kind recording.Kind, name string, isObject bool) {
+	word, name, found := strings.Cut(strings.Join(words, "/"), "/")
+	word, _, _ = strings.Cut(strings.ToLower(word), ".")
+	kind, known := kinds[word]
+	return kind, name, found && known
 }
 
 // named is the object that the words of a command line mean.
 func named(caller *plugin.Caller, words []string) (recording.Object, error) {
-	name, isObject := cut(words)
+	kind, name, isObject := cut(words)
 	if !isObject || name == "" || strings.Contains(name, "/") {
-		return recording.Object{}, fmt.Errorf("%q names no FederatedHPA: write fhpa/NAME", strings.Join(words, " "))
+		return recording.Object{}, fmt.Errorf("%q names no autoscaler: write fhpa/NAME or mpa/NAME", strings.Join(words, " "))
 	}
 	namespace, err := caller.Namespace()
-	return recording.Object{Namespace: namespace, Name: name}, err
+	return recording.Object{Namespace: namespace, Name: name, Kind: kind}, err
 }
 
-// allNamed are the objects that words mean: fhpa/NAME each, or fhpa NAME.
+// allNamed are the objects that words mean: TYPE/NAME each, or TYPE NAME.
 func allNamed(caller *plugin.Caller, words []string) (all []recording.Object, err error) {
 	if len(words) == 2 && !strings.Contains(words[0], "/") {
 		words = []string{words[0] + "/" + words[1]}
@@ -55,24 +60,35 @@ func allNamed(caller *plugin.Caller, words []string) (all []recording.Object, er
 	return all, nil
 }
 
+// title names the object.
+func (l *loaded) title() string { return l.Type() + " " + l.Namespace + "/" + l.Name }
+
 // loaded are the records of one object.
 type loaded struct {
 	recording.Object
 	records []*recording.Record
-	// torn: the end could not be read.
-	torn bool
+	extent
+	// others are decisions that were left out, as they were made in the other mode than the last one.
+	others int
+}
+
+// extent is how much of a stream was read: torn, its end could not be; skipped are records of a kind that is not known.
+type extent struct {
+	torn    bool
+	skipped int
 }
 
 // load reads the records of an object from a stream. Without a name it is the only one that there is.
 func load(in io.Reader, of recording.Object, since time.Time) (*loaded, error) {
 	seen := map[recording.Object]bool{}
 	wanted := func(o recording.Object) bool {
+		o = o.Whose()
 		seen[o] = true
 		return of.Name == "" && len(seen) == 1 || o == of
 	}
 	l := &loaded{Object: of}
 	var err error
-	if l.torn, err = scan(in, wanted, func(r *recording.Record) error {
+	if l.extent, err = scan(in, wanted, func(r *recording.Record) error {
 		if !r.Question.Now.Before(since) {
 			l.records = append(l.records, r)
 		}
@@ -81,22 +97,33 @@ func load(in io.Reader, of recording.Object, since time.Time) (*loaded, error) {
 		return nil, err
 	}
 	if of.Name == "" && len(seen) > 1 {
-		return nil, fmt.Errorf("the record is of several objects: choose one with --fhpa NAMESPACE/NAME: %s", list(seen))
+		return nil, fmt.Errorf("the record is of several objects: choose one with --fhpa or --mpa NAMESPACE/NAME: %s", list(seen))
 	}
 	if len(l.records) == 0 && len(seen) > 0 && !seen[of] && of.Name != "" {
-		return nil, fmt.Errorf("no decision of FederatedHPA %s/%s is recorded; there are records of %s", of.Namespace, of.Name, list(seen))
+		return nil, fmt.Errorf("no decision of %s %s/%s is recorded; there are records of %s", of.Type(), of.Namespace, of.Name, list(seen))
 	}
 	if len(l.records) == 0 {
-		return nil, errors.New("no decision is recorded: only those in central mode are, from when the controller-manager was started on, or " +
-			"with --record-dir from before, too")
+		return nil, errors.New("no decision is recorded: they are from when the controller-manager was started on, or with --record-dir " +
+			"from before, too")
 	}
 	l.Object = l.records[0].Object
-	slices.SortStableFunc(l.records, func(a, b *recording.Record) int { return a.Question.Now.Compare(b.Question.Now) })
+	l.settle()
 	return l, nil
 }
 
-// scan does something of each record of the objects that are wanted, by their names. Torn: the end could not be read.
-func scan(in io.Reader, wanted func(recording.Object) bool, do func(*recording.Record) error) (torn bool, err error) {
+// settle puts records into the order of time, and leaves out those of the other mode than the last one.
+func (l *loaded) settle() {
+	slices.SortStableFunc(l.records, func(a, b *recording.Record) int { return a.Question.Now.Compare(b.Question.Now) })
+	if len(l.records) == 0 {
+		return
+	}
+	kind, all := l.records[len(l.records)-1].Object.Kind, len(l.records)
+	l.records = slices.DeleteFunc(l.records, func(r *recording.Record) bool { return r.Object.Kind != kind })
+	l.others = all - len(l.records)
+}
+
+// scan does something of each record of the objects that are wanted, by their names and kind.
+func scan(in io.Reader, wanted func(recording.Object) bool, do func(*recording.Record) error) (extent, error) {
 	d := recording.NewDecoder(in)
 	d.Wanted = func(o recording.Object) bool {
 		o.UID = ""
@@ -104,27 +131,30 @@ func scan(in io.Reader, wanted func(recording.Object) bool, do func(*recording.R
 	}
 	for {
 		r, err := d.Next()
+		read := extent{errors.Is(err, recording.ErrTorn), d.Skipped}
 		switch {
-		case errors.Is(err, io.EOF):
-			return false, nil
-		case errors.Is(err, recording.ErrTorn):
-			return true, nil
+		case errors.Is(err, io.EOF), read.torn:
+			return read, nil
 		case err != nil:
-			return false, fmt.Errorf("reading the record: %w", err)
+			return read, fmt.Errorf("reading the record: %w", err)
 		}
 		if err := do(r); err != nil {
-			return false, err
+			return read, err
 		}
 	}
 }
 
 func list(seen map[recording.Object]bool) string {
 	all := slices.SortedFunc(maps.Keys(seen), func(a, b recording.Object) int {
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+		return cmp.Or(strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name), cmp.Compare(a.Kind, b.Kind))
 	})
 	var names []string
 	for _, o := range all[:min(len(all), mostNamed)] {
-		names = append(names, fleet.Printable(o.Namespace+"/"+o.Name, 128))
+		name := fleet.Printable(o.Namespace+"/"+o.Name, 128)
+		if o.Kind == recording.SizesKind {
+			name = o.Type() + " " + name
+		}
+		names = append(names, name)
 	}
 	if more := len(all) - mostNamed; more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))

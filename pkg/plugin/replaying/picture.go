@@ -14,6 +14,9 @@ const pictureWidth, pictureHeight = 780, 220
 
 // pictures are the replicas, and the use, over the time.
 func (r *report) pictures() []chart.Plot {
+	if r.InFact != nil {
+		return r.sizePictures()
+	}
 	points := replay.Thin(r.Points, pictureWidth)
 	spans := spansOf(points)
 	plot := func(title, y string) chart.Plot {
@@ -26,7 +29,7 @@ func (r *report) pictures() []chart.Plot {
 		}
 		return s
 	}
-	name := "FederatedHPA " + r.Namespace + "/" + r.Name
+	name := r.title()
 	replicas, use := plot(name+": replicas", "replicas"), plot(name+": use, in percent "+r.of(), "percent")
 	for _, side := range r.sides() {
 		replicas.Series = append(replicas.Series, line(side.name, func(p *replay.Point) float64 { return float64(side.of(p).Replicas) }))
@@ -75,6 +78,12 @@ func spansOf(points []replay.Point) (all []chart.Span) {
 	return all
 }
 
+// against is one curve over what was tried.
+func against(title, x, y string, points []chart.Point) chart.Plot {
+	return chart.Plot{Title: title, X: x, Y: y, Width: pictureWidth, Height: pictureHeight,
+		Series: []chart.Series{{Name: "as it would be", Points: points}}}
+}
+
 // pictures are what the targets take, and how long they are not enough.
 func (r *sweepReport) pictures() []chart.Plot {
 	x := "target, in percent"
@@ -82,16 +91,15 @@ func (r *sweepReport) pictures() []chart.Plot {
 		x = "target"
 	}
 	plot := func(title, y string, of func(*sums) float64) chart.Plot {
-		s := chart.Series{Name: "as it would be"}
+		var points []chart.Point
 		for i := range r.Targets {
 			at := float64(r.Targets[i].Target)
 			if !r.percent {
 				at /= 1000
 			}
-			s.Points = append(s.Points, chart.At(at, of(&r.Targets[i].Would)))
+			points = append(points, chart.At(at, of(&r.Targets[i].Would)))
 		}
-		return chart.Plot{Title: "FederatedHPA " + r.Namespace + "/" + r.Name + ": " + title, X: x, Y: y, Width: pictureWidth,
-			Height: pictureHeight, Series: []chart.Series{s}}
+		return against("FederatedHPA "+r.Namespace+"/"+r.Name+": "+title, x, y, points)
 	}
 	return []chart.Plot{
 		plot("Pod-hours", "Pod-hours", func(s *sums) float64 { return s.PodHours }),

@@ -20,23 +20,31 @@ func (r *report) plots() string {
 	if len(r.Points) < 2 {
 		return ""
 	}
-	was, unknown := columns(r.Points, func(p *replay.Point) float64 { return float64(p.Was.Replicas) })
-	would, _ := columns(r.Points, func(p *replay.Point) float64 { return float64(p.Would.Replicas) })
-	most := 1.0
-	for i := range was {
-		most = max(most, was[i], would[i])
+	if r.InFact != nil {
+		return r.sizePlots()
 	}
-	most = plotHeight * math.Ceil(most/plotHeight) // so that each line is of whole replicas
+	most := int32(1)
+	for i := range r.Points {
+		most = max(most, r.Points[i].Was.Replicas, r.Points[i].Would.Replicas)
+	}
+	whole := plotHeight * math.Ceil(float64(most)/plotHeight) // so that each line is of whole replicas
+	return r.plotted("replicas", func(s *replay.Side) float64 { return float64(s.Replicas) }, whole, "%5.0f")
+}
+
+// plotted is something over the time, up to the most that there is.
+func (r *report) plotted(name string, of func(*replay.Side) float64, most float64, format string) string {
+	was, unknown := columns(r.Points, func(p *replay.Point) float64 { return of(&p.Was) })
+	would, _ := columns(r.Points, func(p *replay.Point) float64 { return of(&p.Would) })
 	b := &strings.Builder{}
 	plot := func(caption string, values []float64) {
 		b.WriteString(caption + "\n")
 		b.WriteString(asciigraph.Plot(values, asciigraph.Height(plotHeight), asciigraph.LowerBound(0), asciigraph.UpperBound(most),
-			asciigraph.Precision(0), asciigraph.YAxisValueFormatter(func(v float64) string { return fmt.Sprintf("%5.0f", v) })))
+			asciigraph.Precision(0), asciigraph.YAxisValueFormatter(func(v float64) string { return fmt.Sprintf(format, v) })))
 		b.WriteString("\n")
 	}
-	plot("replicas as it was", was)
+	plot(name+" as it was", was)
 	if r.Changed {
-		plot("replicas as it would be", would)
+		plot(name+" as it would be", would)
 	}
 	if strings.Contains(unknown, "?") {
 		b.WriteString("load? " + unknown + "\n")

@@ -24,9 +24,9 @@ type Options struct {
 	// Words are TYPE/NAME, whose record the hub is asked for, or Observer; a file; or - for In.
 	Words    []string
 	Observer string
-	// Object is NAMESPACE/NAME of one in the file.
-	Object string
-	Since  time.Duration
+	// Object is NAMESPACE/NAME of a FederatedHPA in the file, and Sized of a MultidimPodAutoscaler.
+	Object, Sized string
+	Since         time.Duration
 	// Set are fields of the spec and their values: FIELD=VALUE.
 	Set []string
 	// Above is the bound of the use, in percent, 0: the usual; CutOff is from which use of the requests Pods are at their limit.
@@ -53,17 +53,26 @@ func Replay(ctx context.Context, caller *plugin.Caller, o Options) error {
 	}
 	run := replay.Options{CutOff: o.CutOff}
 	if len(o.Set) > 0 {
-		run.Change = o.change(l)
+		run.Change, run.ChangeSizes = o.change(l), o.changeSizes(l)
 	}
-	if o.Sweep.Targets != "" || o.Sweep.Wished {
+	switch {
+	case o.Sweep.Targets == "" && !o.Sweep.Wished:
+	case l.records[0].Sizes != nil:
+		return o.sweepSizes(caller.Out, l, run)
+	default:
 		return o.sweep(caller.Out, l, run)
 	}
 	result, err := replay.Run(l.records, run)
 	if err != nil {
-		return fmt.Errorf("FederatedHPA %s/%s: %w", l.Namespace, l.Name, err)
+		return fmt.Errorf("%s: %w", l.title(), err)
 	}
 	r := newReport(l, result, o.Above, len(o.Set) > 0)
-	return o.write(caller.Out, r, r.text, r.pictures, func() any { return map[string]any{"replay": r.view(o.Set)} })
+	return o.write(caller.Out, r, r.text, r.pictures, func() any {
+		if r.InFact != nil {
+			return map[string]any{"sweep": r.sizeView(o.Set)}
+		}
+		return map[string]any{"replay": r.view(o.Set)}
+	})
 }
 
 func (o *Options) validate() error {
@@ -80,12 +89,11 @@ func (o *Options) validate() error {
 }
 
 func (o *Options) load(ctx context.Context, caller *plugin.Caller) (*loaded, error) {
-	var object recording.Object
 	since := time.Time{}
 	if o.Since > 0 {
 		since = time.Now().Add(-o.Since)
 	}
-	if _, isObject := cut(o.Words); isObject || o.Observer != "" {
+	if _, _, isObject := cut(o.Words); isObject || o.Observer != "" {
 		object, err := named(caller, o.Words)
 		if err != nil {
 			return nil, err
@@ -99,14 +107,12 @@ func (o *Options) load(ctx context.Context, caller *plugin.Caller) (*loaded, err
 		defer body.Close()
 		return load(body, object, since)
 	}
-	if o.Object != "" {
-		namespace, name, found := strings.Cut(o.Object, "/")
-		if object = (recording.Object{Namespace: namespace, Name: name}); !found || namespace == "" || name == "" {
-			return nil, fmt.Errorf("--fhpa: write NAMESPACE/NAME, got %q", o.Object)
-		}
+	object, err := o.inFile()
+	if err != nil {
+		return nil, err
 	}
 	if len(o.Words) != 1 {
-		return nil, errors.New("name a FederatedHPA as fhpa/NAME, or one file, or - for the standard input")
+		return nil, errors.New("name an autoscaler as fhpa/NAME or mpa/NAME, or one file, or - for the standard input")
 	}
 	if o.Words[0] == "-" {
 		return load(caller.In, object, since)
@@ -117,6 +123,37 @@ func (o *Options) load(ctx context.Context, caller *plugin.Caller) (*loaded, err
 	}
 	defer file.Close()
 	return load(file, object, since)
+}
+
+// inFile is the object of the file that is wanted; without a name, the only one.
+func (o *Options) inFile() (object recording.Object, err error) {
+	flag, text, kind := "--fhpa", o.Object, recording.Replicas
+	switch {
+	case o.Object != "" && o.Sized != "":
+		return object, errors.New("--fhpa and --mpa: give one of them")
+	case o.Sized != "":
+		flag, text, kind = "--mpa", o.Sized, recording.SizesKind
+	case o.Object == "":
+		return object, nil
+	}
+	namespace, name, found := strings.Cut(text, "/")
+	if !found || namespace == "" || name == "" {
+		return object, fmt.Errorf("%s: write NAMESPACE/NAME, got %q", flag, text)
+	}
+	return recording.Object{Namespace: namespace, Name: name, Kind: kind}, nil
+}
+
+// changeSizes is change, of a MultidimPodAutoscaler.
+func (o *Options) changeSizes(l *loaded) func(*v1alpha1.MultidimPodAutoscalerSpec) (*v1alpha1.MultidimPodAutoscalerSpec, error) {
+	return func(before *v1alpha1.MultidimPodAutoscalerSpec) (*v1alpha1.MultidimPodAutoscalerSpec, error) {
+		object := &v1alpha1.MultidimPodAutoscaler{Spec: *before}
+		object.Namespace, object.Name = l.Namespace, l.Name
+		changed, err := plugin.WithSizeSettings(object, o.Set)
+		if err != nil {
+			return nil, err
+		}
+		return &changed.Spec, nil
+	}
 }
 
 // change sets the fields in each spec that decisions were made by.

@@ -170,7 +170,8 @@ func TestHeadroomOfOtherTargets(t *testing.T) {
 	if err != nil || r.Advice == nil || r.Advice.MaxReplicas != 30 || r.Advice.Target != 100_000 || !r.kept {
 		t.Fatalf("%v %+v", err, r)
 	}
-	if text := r.text(); !strings.Contains(text, "a target of 100, ") || !strings.Contains(text, "the target as it is, as what a Pod can do") {
+	if text := r.sheet().text(); !strings.Contains(text, "a target of 100, ") ||
+		!strings.Contains(text, "the target as it is, as what a Pod can do") {
 		t.Error(text)
 	}
 }
@@ -182,12 +183,12 @@ func TestOneOfSeveral(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for want, o := range map[string]Options{
-		"the record is of several objects: choose one with --fhpa NAMESPACE/NAME: shop/basket, shop/cart": {},
+		"the record is of several objects: choose one with --fhpa or --mpa NAMESPACE/NAME: shop/basket, shop/cart": {},
 		"no decision of FederatedHPA shop/web is recorded; there are records of shop/basket, shop/cart": {
 			Object: "shop/web",
 		},
 		`--fhpa: write NAMESPACE/NAME, got "cart"`: {Object: "cart"},
-		"name a FederatedHPA as fhpa/NAME, or one file, or - for the standard input": {
+		"name an autoscaler as fhpa/NAME or mpa/NAME, or one file, or - for the standard input": {
 			Words: []string{"a", "b"},
 		},
 		`--output: there is no format "yaml"; give one of text, json, html, svg`: {Format: "yaml"},
@@ -331,8 +332,8 @@ func TestFromAnObserver(t *testing.T) {
 		`--observer: must be an address such as http://127.0.0.1:8082, got "127.0.0.1:8082"`: {
 			Words: []string{"fhpa/cart"}, Observer: "127.0.0.1:8082",
 		},
-		`"cart.fsr" names no FederatedHPA: write fhpa/NAME`: {Words: []string{"cart.fsr"}, Observer: server.URL},
-		`"fhpa/" names no FederatedHPA: write fhpa/NAME`:    {Words: []string{"fhpa/"}},
+		`"cart.fsr" names no autoscaler: write fhpa/NAME or mpa/NAME`: {Words: []string{"cart.fsr"}, Observer: server.URL},
+		`"fhpa/" names no autoscaler: write fhpa/NAME or mpa/NAME`:    {Words: []string{"fhpa/"}},
 	} {
 		o.Format = "text"
 		if err := Replay(t.Context(), c, o); err == nil || err.Error() != want {

@@ -10,6 +10,8 @@ import (
 
 // report is what programs get, and what the text is made of.
 type report struct {
+	// Type is that of the autoscaler.
+	Type      string    `json:"type"`
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	From      time.Time `json:"from"`
@@ -19,6 +21,9 @@ type report struct {
 	Differences int `json:"differences"`
 	// Torn: the end of the record could not be read.
 	Torn bool `json:"torn,omitempty"`
+	// Skipped are decisions of a kind that is not known, and Others those made in the other mode than the last one.
+	Skipped int `json:"skipped,omitempty"`
+	Others  int `json:"others,omitempty"`
 	// Changed: Would is by another spec.
 	Changed bool `json:"changed"`
 	// Above is the bound of the use, in percent; of what Pods request, or of the targets as they were.
@@ -29,8 +34,46 @@ type report struct {
 	// Seconds is for how long decisions were recorded, and Unknown for how long of that the load is not known, by the reason.
 	Seconds float64                    `json:"seconds"`
 	Unknown map[replay.Unknown]float64 `json:"unknownSeconds,omitempty"`
-	Points  []replay.Point             `json:"points"`
+	// Clusters are those that bounds were split among; in central mode there are none.
+	Clusters []clusterSums `json:"clusters,omitempty"`
+	// InFact are what Pods requested, where the decisions were on sizes: that may only have been advice.
+	InFact *inFact        `json:"inFact,omitempty"`
+	Points []replay.Point `json:"points"`
 }
+
+// clusterSums are what both sides come to in one cluster.
+type clusterSums struct {
+	Name  string     `json:"name"`
+	Was   clusterSum `json:"was"`
+	Would clusterSum `json:"would"`
+}
+
+// clusterSum has the mean bounds over the time, and times in seconds.
+type clusterSum struct {
+	MeanMin        float64 `json:"meanMin"`
+	MeanMax        float64 `json:"meanMax"`
+	BoundChanges   int     `json:"boundChanges"`
+	PodHours       float64 `json:"podHours"`
+	AtMaxSeconds   float64 `json:"atMaxSeconds"`
+	UnknownSeconds float64 `json:"unknownSeconds,omitempty"`
+}
+
+func newClusterSum(s replay.ClusterSum) clusterSum {
+	return clusterSum{s.Min, s.Max, s.Changes, s.PodHours, s.AtMax.Seconds(), s.Unknown.Seconds()}
+}
+
+// inFact is what Pods requested, and how many containers were killed for want of memory.
+type inFact struct {
+	CoreHours float64 `json:"coreHours"`
+	GiBHours  float64 `json:"gibHours"`
+	Kills     int     `json:"kills"`
+}
+
+// title names the object.
+func (r *report) title() string { return r.Type + " " + r.Namespace + "/" + r.Name }
+
+// splits: it is of distributed mode.
+func (r *report) splits() bool { return len(r.Clusters) > 0 }
 
 // sums have their times in seconds.
 type sums struct {
@@ -39,20 +82,31 @@ type sums struct {
 	AboveSeconds float64 `json:"aboveSeconds"`
 	AtMaxSeconds float64 `json:"atMaxSeconds"`
 	HeldSeconds  float64 `json:"heldSeconds"`
+
+	// Of decisions on sizes: for how long a container used more than it would have requested.
+	AboveCPUSeconds    float64 `json:"aboveCPUSeconds,omitempty"`
+	AboveMemorySeconds float64 `json:"aboveMemorySeconds,omitempty"`
 }
 
 func newSums(s replay.Sums) sums {
-	return sums{s, s.Above.Seconds(), s.AtMax.Seconds(), s.Held.Seconds()}
+	return sums{s, s.Above.Seconds(), s.AtMax.Seconds(), s.Held.Seconds(), s.Sizes.AboveCPU.Seconds(), s.Sizes.AboveMemory.Seconds()}
 }
 
 func newReport(l *loaded, result *replay.Result, above int64, changed bool) *report {
 	above = bound(above, result.OfRequests)
 	s := result.Summarize(above)
 	r := &report{
-		Namespace: l.Namespace, Name: l.Name, Decisions: len(result.Points), Differences: result.Differences, Torn: l.torn, Changed: changed,
+		Type: l.Type(), Namespace: l.Namespace, Name: l.Name, Decisions: len(result.Points), Differences: result.Differences,
+		Torn: l.torn, Changed: changed,
 		From: result.Points[0].At, To: result.Points[len(result.Points)-1].At,
 		Above: above, OfRequests: result.OfRequests, Was: newSums(s.Was), Would: newSums(s.Would), Seconds: s.Lasts.Seconds(),
-		Unknown: map[replay.Unknown]float64{}, Points: result.Points,
+		Skipped: l.skipped, Others: l.others, Unknown: map[replay.Unknown]float64{}, Points: result.Points,
+	}
+	if result.Points[0].InFact != nil {
+		r.InFact = &inFact{s.InFact.CoreHours, s.InFact.GiBHours, s.Kills}
+	}
+	for _, c := range s.Clusters {
+		r.Clusters = append(r.Clusters, clusterSums{c.Name, newClusterSum(c.Was), newClusterSum(c.Would)})
 	}
 	for reason, lasts := range s.Unknown {
 		r.Unknown[reason] = lasts.Seconds()

@@ -3,11 +3,13 @@
 package replaying
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
+	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -21,15 +23,19 @@ import (
 type SweepOptions struct {
 	// Targets are FROM:TO:STEP; empty: none is.
 	Targets string
-	// Metric is the index of the metric in the spec.
+	// Metric is the index of the metric in the spec, and Field, of sizes, the field whose values are tried.
 	Metric int
+	Field  replay.SizeField
 	// Within is for how much of the time, in percent, the use may be above the bound, and Headroom by how many percent maxReplicas is to
 	// be more than what was asked for.
 	Within, Headroom float64
-	// Wished: the headroom is what is wanted. Then the bound of the use leaves as much, the bounds of the replicas hold nothing, and without
-	// Targets the usual ones are tried.
+	// Wished: the headroom was given. Without Targets it is what is wanted: then the bound of the use leaves as much, the bounds of the
+	// replicas hold nothing, and the usual targets are tried. Of sizes, it is between what is used and what is requested.
 	Wished bool
 }
+
+// forRoom: a headroom is all that is wanted.
+func (o *SweepOptions) forRoom() bool { return o.Wished && o.Targets == "" }
 
 // usualTargets are tried of a utilization.
 const usualTargets = "10:95:5"
@@ -41,6 +47,8 @@ func (o *SweepOptions) validate() error {
 	switch {
 	case o.Metric < 0:
 		return fmt.Errorf("--sweep-metric: must be 0 or more, got %d", o.Metric)
+	case o.Field != "" && !slices.Contains(replay.SizeFields(), o.Field):
+		return fmt.Errorf("--sweep-field: must be one of %v, got %q", replay.SizeFields(), o.Field)
 	case !(o.Within >= 0 && o.Within <= 100):
 		return fmt.Errorf("--within: must be from 0 to 100, got %v", o.Within)
 	case !(o.Headroom >= 0 && o.Headroom <= 1000):
@@ -48,12 +56,12 @@ func (o *SweepOptions) validate() error {
 	case o.Targets == "":
 		return nil
 	}
-	_, err := targetsOf(o.Targets, true)
+	_, err := targetsOf(o.Targets, true, 0)
 	return err
 }
 
-// targetsOf are those from the first to the last: in percent, or in milli.
-func targetsOf(text string, percent bool) (all []int64, err error) {
+// targetsOf are those from the first to the last, which is the least or more: in percent, or in milli.
+func targetsOf(text string, percent bool, least int64) (all []int64, err error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
 		return nil, fmt.Errorf("--sweep: write FROM:TO:STEP, such as 40:80:5, got %q", text)
@@ -69,8 +77,8 @@ func targetsOf(text string, percent bool) (all []int64, err error) {
 		}
 	}
 	from, to, step := numbers[0], numbers[1], numbers[2]
-	if from < 1 || step < 1 || to < from || (to-from)/step >= mostTargets {
-		return nil, fmt.Errorf("--sweep: from 1 on up, and %d targets at most, got %q", mostTargets, text)
+	if from < least || step < 1 || to < from || (to-from)/step >= mostTargets {
+		return nil, fmt.Errorf("--sweep: from %d on up, and %d targets at most, got %q", least, mostTargets, text)
 	}
 	for target := from; target <= to; target += step {
 		all = append(all, target)
@@ -108,11 +116,14 @@ func (o *Options) sweep(w io.Writer, l *loaded, run replay.Options) error {
 	if err != nil {
 		return err
 	}
-	return o.write(w, r, r.text, r.pictures, func() any { return map[string]any{"sweep": r.view()} })
+	return o.writeSheet(w, r, r.sheet(), r.pictures)
 }
 
 // swept are the trials, and what they lead to.
 func (o *Options) swept(l *loaded, run replay.Options) (*sweepReport, error) {
+	if l.records[0].Split != nil {
+		return nil, errors.New("--sweep, --headroom: targets are tried for decisions in central mode; in distributed mode give --set")
+	}
 	metrics := l.records[len(l.records)-1].Spec.Metrics
 	if o.Sweep.Metric >= len(metrics) {
 		return nil, fmt.Errorf("--sweep-metric: spec.metrics has %d", len(metrics))
@@ -134,7 +145,7 @@ func (o *Options) swept(l *loaded, run replay.Options) (*sweepReport, error) {
 	if r.kept {
 		wish.For = 1
 	}
-	if o.Sweep.Wished {
+	if o.Sweep.forRoom() {
 		run.Change = free(run.Change)
 	}
 	trials, err := replay.Sweep(l.records, run, o.Sweep.Metric, targets, wish)
@@ -145,9 +156,7 @@ func (o *Options) swept(l *loaded, run replay.Options) (*sweepReport, error) {
 	r.Above, r.Was, r.Seconds = wish.Above, newSums(s.Was), s.Lasts.Seconds()
 	for _, t := range trials {
 		r.Targets = append(r.Targets, trial{t.Target, newSums(t.Would)})
-		for reason, lasts := range t.Unknown {
-			r.Unknown[reason] = max(r.Unknown[reason], lasts.Seconds())
-		}
+		longest(r.Unknown, t.Unknown)
 	}
 	if r.Advice, err = replay.Advise(trials, wish); err != nil {
 		r.Why = err.Error()
@@ -155,14 +164,21 @@ func (o *Options) swept(l *loaded, run replay.Options) (*sweepReport, error) {
 	return r, nil
 }
 
+// longest has each reason last as long as in any trial.
+func longest(all map[replay.Unknown]float64, of map[replay.Unknown]time.Duration) {
+	for reason, lasts := range of {
+		all[reason] = max(all[reason], lasts.Seconds())
+	}
+}
+
 // targets are those to try. Where only a headroom is wished, these are the usual ones of a utilization; of what others are of, nobody knows
 // how much a Pod can do, so that the target stays.
 func (o *Options) targets(r *sweepReport, target *autoscalingv2.MetricTarget) ([]int64, error) {
 	switch {
 	case o.Sweep.Targets != "":
-		return targetsOf(o.Sweep.Targets, r.percent)
+		return targetsOf(o.Sweep.Targets, r.percent, 1)
 	case r.percent:
-		return targetsOf(usualTargets, true)
+		return targetsOf(usualTargets, true, 1)
 	}
 	r.kept = true
 	switch {
@@ -176,7 +192,7 @@ func (o *Options) targets(r *sweepReport, target *autoscalingv2.MetricTarget) ([
 
 // bound is that of the use. A headroom is what the use may rise by until the Pods use all that they request.
 func (o *Options) bound(ofRequests bool) int64 {
-	if o.Above == 0 && o.Sweep.Wished && ofRequests {
+	if o.Above == 0 && o.Sweep.forRoom() && ofRequests {
 		return int64(100 / (1 + o.Sweep.Headroom/100))
 	}
 	return bound(o.Above, ofRequests)
@@ -220,25 +236,17 @@ func (r *sweepReport) table() [][]string {
 	return all
 }
 
-func (r *sweepReport) text() string {
-	b := &strings.Builder{}
-	fmt.Fprintf(b, "FederatedHPA %s/%s, %s\n\n", r.Namespace, r.Name, r.subject())
-	t := tabwriter.NewWriter(b, 0, 0, 3, ' ', tabwriter.AlignRight)
-	for _, row := range append([][]string{r.head()}, r.table()...) {
-		_, _ = fmt.Fprintln(t, strings.Join(row, "\t")+"\t")
+func (r *sweepReport) sheet() *sheet {
+	return &sheet{
+		Title: "FederatedHPA " + r.Namespace + "/" + r.Name, Notes: []string{r.subject()}, Head: r.head(), Rows: r.table(),
+		Unknown: unknownsOf(r.Unknown, because), Advice: r.advised(), Assuming: assumption,
 	}
-	_ = t.Flush()
-	for _, line := range unknownsOf(r.Unknown) {
-		b.WriteString(line + "\n")
-	}
-	b.WriteString("\n" + r.advised())
-	return b.String()
 }
 
 // advised says what to set, and how far that can be trusted.
 func (r *sweepReport) advised() string {
 	if r.Advice == nil {
-		return "no advice: " + r.Why + "\n"
+		return "no advice: " + r.Why
 	}
 	a, b := r.Advice, &strings.Builder{}
 	fmt.Fprintf(b, "advice: a target of %s, minReplicas %d, maxReplicas %d: ", r.target(a.Target), a.MinReplicas, a.MaxReplicas)
@@ -247,9 +255,9 @@ func (r *sweepReport) advised() string {
 	} else {
 		fmt.Fprintf(b, "the fewest Pod-hours with the use above %d %% for no more than %v %% of the time", r.Above, r.Within)
 	}
-	fmt.Fprintf(b, ", and %v %% more than was asked for at most\n", r.Headroom)
+	fmt.Fprintf(b, ", and %v %% more than was asked for at most", r.Headroom)
 	if a.AtLeast {
-		b.WriteString("at least that: some of the load is not known, and may need more\n")
+		b.WriteString("\nat least that: some of the load is not known, and may need more")
 	}
 	return b.String()
 }

@@ -3,9 +3,10 @@
 package replaying
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -29,11 +30,13 @@ type View struct {
 	// Unknown say for how long the load is not known, and why.
 	Unknown []string `json:"unknown,omitempty"`
 	// At are times in milliseconds since 1970, and the others what there was or would be from then on.
-	At       []int64 `json:"at"`
-	Was      Lines   `json:"was"`
-	Would    Lines   `json:"would"`
-	Spans    []Part  `json:"spans,omitempty"`
-	Assuming string  `json:"assuming,omitempty"`
+	At    []int64 `json:"at"`
+	Was   Lines   `json:"was"`
+	Would Lines   `json:"would"`
+	// Clusters are those that bounds were split among, if there are any: with the most Pods first, and no more than [mostClusters].
+	Clusters []ClusterLines `json:"clusters,omitempty"`
+	Spans    []Part         `json:"spans,omitempty"`
+	Assuming string         `json:"assuming,omitempty"`
 }
 
 // Row is one line of a table.
@@ -51,6 +54,22 @@ type Lines struct {
 	Use      []*int64 `json:"use"`
 }
 
+// ClusterLines are those of one cluster: what it ran and would run, its bounds on both sides, and when its load is not known. Null: it had
+// no part.
+type ClusterLines struct {
+	Name  string      `json:"name"`
+	Was   BoundsLines `json:"was"`
+	Would BoundsLines `json:"would"`
+	Spans []Part      `json:"spans,omitempty"`
+}
+
+// BoundsLines are those of one side of a cluster.
+type BoundsLines struct {
+	Replicas []*int32 `json:"replicas"`
+	Min      []*int32 `json:"min"`
+	Max      []*int32 `json:"max"`
+}
+
 // Part is a part of the time in which the load is not known.
 type Part struct {
 	From int64  `json:"from"`
@@ -63,13 +82,25 @@ const mostDrawn = 1500
 
 const assumption = "The load is what it was, and spread evenly over the Pods that there would be, which are Ready at once."
 
+// assuming is what the other side is made of.
+func (r *report) assuming() string {
+	if r.InFact != nil {
+		return assumptionOfSizes
+	}
+	if r.splits() {
+		return "The load of each cluster is what it was, and stays there. " +
+			"Its autoscaler runs what that takes, at once, as far as its bounds let it."
+	}
+	return assumption
+}
+
 func (r *report) view(set []string) *View {
 	v := &View{
-		Title: "FederatedHPA " + r.Namespace + "/" + r.Name, Notes: r.notes(), Set: set, Rows: r.table(), Changed: r.Changed,
+		Title: r.title(), Notes: r.notes(), Set: set, Rows: r.table(), Changed: r.Changed,
 		Bound: r.Above, Of: r.of(), Unknown: r.unknowns(),
 	}
 	if r.Changed {
-		v.Assuming = assumption
+		v.Assuming = r.assuming()
 	}
 	points := replay.Thin(r.Points, mostDrawn)
 	for i := range points {
@@ -78,10 +109,54 @@ func (r *report) view(set []string) *View {
 		v.Was.add(&p.Was)
 		v.Would.add(&p.Would)
 	}
-	for _, s := range replay.Spans(points) {
-		v.Spans = append(v.Spans, Part{s.From.UnixMilli(), s.To.UnixMilli(), string(s.Unknown) + ": " + because(s.Unknown)})
-	}
+	v.Spans, v.Clusters = partsOf(replay.Spans(points)), clusterLines(r.Clusters, points)
 	return v
+}
+
+func partsOf(spans []replay.Span) (all []Part) {
+	for _, s := range spans {
+		all = append(all, Part{s.From.UnixMilli(), s.To.UnixMilli(), string(s.Unknown) + ": " + because(s.Unknown)})
+	}
+	return all
+}
+
+// mostClusters is how many clusters have curves of their own.
+const mostClusters = 8
+
+// clusterLines are those of the clusters with the most Pod-hours.
+func clusterLines(sums []clusterSums, points []replay.Point) (all []ClusterLines) {
+	for _, c := range byPodHours(sums) {
+		if len(all) == mostClusters {
+			break
+		}
+		lines, own := ClusterLines{Name: c.Name}, slices.Clone(points)
+		for i := range points {
+			p := &points[i]
+			own[i].Unknown = ""
+			at, found := slices.BinarySearchFunc(p.Clusters, c.Name, byName)
+			if !found {
+				lines.Was.add(nil)
+				lines.Would.add(nil)
+				continue
+			}
+			lines.Was.add(&p.Clusters[at].Was)
+			lines.Would.add(&p.Clusters[at].Would)
+			own[i].Unknown = cmp.Or(p.Clusters[at].Was.Unknown, p.Clusters[at].Would.Unknown)
+		}
+		lines.Spans = partsOf(replay.Spans(own))
+		all = append(all, lines)
+	}
+	return all
+}
+
+func byName(c replay.ClusterPoint, name string) int { return strings.Compare(c.Name, name) }
+
+func (l *BoundsLines) add(s *replay.ClusterSide) {
+	if s == nil {
+		l.Replicas, l.Min, l.Max = append(l.Replicas, nil), append(l.Min, nil), append(l.Max, nil)
+		return
+	}
+	l.Replicas, l.Min, l.Max = append(l.Replicas, &s.Replicas), append(l.Min, &s.Min), append(l.Max, &s.Max)
 }
 
 func (l *Lines) add(s *replay.Side) {
@@ -103,12 +178,20 @@ func (r *report) notes() []string {
 	if r.Differences == 0 {
 		all = append(all, "made again by the same spec, all are as they were")
 	} else {
-		all = append(all, fmt.Sprintf("made again by the same spec, %d are NOT as they were: they were made by another version", r.Differences))
+		all = append(all, fmt.Sprintf("made again by the same spec, %d are NOT as they were: they were made by another version, or the record "+
+			"is from a Prometheus, which does not tell all of the past", r.Differences))
 	}
 	if r.Torn {
 		all = append(all, "the end of the record is torn off, or damaged: what follows is of what is before")
 	}
-	return all
+	if r.Skipped > 0 {
+		all = append(all, fmt.Sprintf(
+			"%d decisions are left out: they are of a kind that only a later version knows, or of clusters that cannot be", r.Skipped))
+	}
+	if r.Others > 0 {
+		all = append(all, fmt.Sprintf("%d decisions are left out: they were made in the other mode, central or distributed", r.Others))
+	}
+	return append(all, r.sizeNotes()...)
 }
 
 // of says what the use is of.
@@ -120,12 +203,12 @@ func (r *report) of() string {
 }
 
 // unknowns say for how long the load is not known, and so what would have been.
-func (r *report) unknowns() []string { return unknownsOf(r.Unknown) }
+func (r *report) unknowns() []string { return unknownsOf(r.Unknown, r.because) }
 
-func unknownsOf(all map[replay.Unknown]float64) (lines []string) {
+func unknownsOf(all map[replay.Unknown]float64, because func(replay.Unknown) string) (lines []string) {
 	for _, reason := range replay.Reasons {
 		if lasts := all[reason]; lasts > 0 {
-			lines = append(lines, fmt.Sprintf("load not known for %s: %s", lasting(time.Duration(lasts*float64(time.Second))), because(reason)))
+			lines = append(lines, fmt.Sprintf("load not known for %s: %s", lastingSeconds(lasts), because(reason)))
 		}
 	}
 	return lines
@@ -137,24 +220,4 @@ func page(title string, shown any, pictures []chart.Plot, text string) (string, 
 		Of: "replay", Data: shown, Title: title, Picture: chart.Column(pictures...), Text: fleet.PrintableLines(text),
 	}.OneFile()
 	return string(file), err
-}
-
-// sweepView is what a page shows of several targets.
-type sweepView struct {
-	Title string   `json:"title"`
-	Notes []string `json:"notes"`
-	// Head and Rows are the table that is printed.
-	Head    []string   `json:"head"`
-	Rows    [][]string `json:"rows"`
-	Unknown []string   `json:"unknown,omitempty"`
-	// Advice is what they lead to, or why to nothing.
-	Advice   string `json:"advice"`
-	Assuming string `json:"assuming"`
-}
-
-func (r *sweepReport) view() *sweepView {
-	return &sweepView{
-		Title: "FederatedHPA " + r.Namespace + "/" + r.Name, Notes: []string{r.subject()}, Head: r.head(), Rows: r.table(),
-		Unknown: unknownsOf(r.Unknown), Advice: strings.TrimSpace(r.advised()), Assuming: assumption,
-	}
 }

@@ -5,6 +5,7 @@ package recordingtest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -22,7 +24,7 @@ var Start = time.Date(2027, 3, 1, 9, 30, 0, 0, time.UTC)
 // Hour is the record of FederatedHPAs of the namespace shop, each of an hour with a decision every 15 s: half of it calm, half busy. A Pod
 // requests 500 m, the target is 50 %, and there may be 2 to 12 Pods.
 func Hour(start time.Time, names ...string) []byte {
-	encoder, stream := recording.NewEncoder(), []byte(recording.Magic)
+	var all []*recording.Record
 	for _, name := range names {
 		current, state, spec := int32(4), replicas.State{}, specOf(name)
 		for step := range 241 {
@@ -39,11 +41,53 @@ func Hour(start time.Time, names ...string) []byte {
 				d = d.Scaled(q.Now)
 				r.Outcome, r.After = recording.Scaled, d.Replicas
 			}
-			var err error
-			if stream, err = encoder.Append(stream, r); err != nil {
-				panic("a record that cannot be written: " + err.Error())
-			}
+			all = append(all, r)
 			current, state = r.After, d.State
+		}
+	}
+	return Stream(all...)
+}
+
+// SplitHour is the record of an hour of the FederatedHPA shop/cart in distributed mode, of so many clusters, m0 and so on, of the same
+// weight. They may have ten replicas each; m0 needs 15, and the others 2. In the second half of it m1 is silent.
+func SplitHour(start time.Time, clusters int) []byte {
+	const steps = 241
+	f := NewFleet(calm{}, clusters, steps)
+	a := f.Spec.FederatedHPAAssignment
+	f.Start, f.Spec.MinReplicas, f.Spec.MaxReplicas = start, new(int32(clusters)), int32(10*clusters)
+	a.DistributionOrder = v1alpha1.DistributionMaxFirst
+	a.FederatedHPAAssignmentType, a.ClusterAutoscalingPreference = v1alpha1.AssignmentStaticWeighted, nil
+	for i := range clusters {
+		name, load := fmt.Sprint("m", i), int32(2)
+		if i == 0 {
+			load = 15
+		}
+		f.Loads[name] = slices.Repeat([]int32{load}, steps)
+		a.ClusterAutoscalingPreference = append(a.ClusterAutoscalingPreference, v1alpha1.TargetClusterAutoscalingPreference{
+			TargetCluster: &v1alpha1.ClusterAffinity{ClusterNames: []string{name}}, StaticWeight: new(int32(1))})
+	}
+	f.Happen = func(step int, s *assignment.Snapshot) {
+		if step > steps/2 && clusters > 1 {
+			s.Sites[1].Presence = assignment.Silent
+		}
+	}
+	return Stream(f.Run(steps)...)
+}
+
+// calm is a [Random] that is not.
+type calm struct{}
+
+func (calm) IntN(int) int       { return 0 }
+func (calm) Int32N(int32) int32 { return 0 }
+func (calm) Int64N(int64) int64 { return 0 }
+
+// Stream is one of records.
+func Stream(records ...*recording.Record) []byte {
+	encoder, stream := recording.NewEncoder(), []byte(recording.Magic)
+	for _, r := range records {
+		var err error
+		if stream, err = encoder.Append(stream, r); err != nil {
+			panic("a record that cannot be written: " + err.Error())
 		}
 	}
 	return stream

@@ -24,7 +24,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		records: prometheus.NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "records_total",
-			Help: "Decisions of FederatedHPAs in central mode that were recorded.",
+			Help: "Decisions of FederatedHPAs and MultidimPodAutoscalers that were recorded.",
 		}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "dropped_total",

@@ -30,6 +30,9 @@ var ErrTooLong = fmt.Errorf("the record is longer than %d MiB", MostAnswer>>20)
 // be anything: no more than [MostAnswer] bytes are read of it, and it is followed nowhere.
 func Ask(ctx context.Context, at *url.URL, config *tls.Config, object recording.Object, since time.Time) (io.ReadCloser, error) {
 	query := url.Values{"namespace": {object.Namespace}, "name": {object.Name}}
+	if object.Kind == recording.SizesKind {
+		query.Set("type", object.Type())
+	}
 	if !since.IsZero() {
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 )
 
@@ -22,7 +23,8 @@ const (
 	mostHeader = 16 << 10
 )
 
-// Path is where the record is, with the parameters namespace and name of an object, and since (RFC 3339).
+// Path is where the record is, with the parameters namespace and name of an object, type, which is FederatedHPA if it is not said, and
+// since (RFC 3339).
 const Path = "/decisions"
 
 // Secret holds the certificate that is shown by who serves the record, and by who asks for it.
@@ -64,6 +66,10 @@ func (s *Store) Handler() http.Handler {
 			http.Error(w, "namespace and name: must be set", http.StatusBadRequest)
 			return
 		}
+		of := r.FormValue("type")
+		if of == "" {
+			of = v1alpha1.FederatedHPAKind
+		}
 		var since time.Time
 		if text := r.FormValue("since"); text != "" {
 			var err error
@@ -81,7 +87,8 @@ func (s *Store) Handler() http.Handler {
 		defer func() { time.AfterFunc(s.Clock.Now().Sub(began), func() { <-one }) }()
 		_ = http.NewResponseController(w).SetWriteDeadline(began.Add(timeout)) // of a server with a shorter one
 		w.Header().Set("Content-Type", contentType)
-		err := s.Copy(r.Context(), w, func(o recording.Object) bool { return o.Namespace == namespace && o.Name == name }, since)
+		wanted := func(o recording.Object) bool { return o.Namespace == namespace && o.Name == name && o.Type() == of }
+		err := s.Copy(r.Context(), w, wanted, since)
 		if err != nil {
 			panic(http.ErrAbortHandler) // who reads it must not take it for whole
 		}

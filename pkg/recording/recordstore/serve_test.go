@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 )
 
 func TestHandler(t *testing.T) {
@@ -26,6 +28,9 @@ func TestHandler(t *testing.T) {
 		for i := range 4 {
 			s.Record(record([]string{"cart", "web"}[i%2], time.Unix(int64(i), 0)))
 		}
+		for _, r := range recordingtest.NewSized(1, 1).Run(rand.New(rand.NewPCG(1, 1)), 3) {
+			s.Record(r)
+		}
 		synctest.Wait()
 		handler := s.Handler()
 		ask := func(query string) *httptest.ResponseRecorder {
@@ -33,8 +38,11 @@ func TestHandler(t *testing.T) {
 			handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1:8082"+Path+query, nil))
 			return w
 		}
-		for query, want := range map[string]int{"?namespace=shop&name=web": 2, "?namespace=other&name=web": 0, "?namespace=shop&name=none": 0,
-			"?namespace=shop&name=cart&since=1970-01-01T00:00:02Z": 1} {
+		for query, want := range map[string]int{
+			"?namespace=shop&name=web": 2, "?namespace=shop&name=web&type=FederatedHPA": 2,
+			"?namespace=shop&name=web&type=MultidimPodAutoscaler": 3, "?namespace=other&name=web": 0, "?namespace=shop&name=none": 0,
+			"?namespace=shop&name=cart&since=1970-01-01T00:00:02Z": 1,
+		} {
 			if w := ask(query); w.Code != http.StatusOK || len(decoded(t, w.Body.Bytes())) != want {
 				t.Errorf("%q: %d, %d records, want %d", query, w.Code, len(decoded(t, w.Body.Bytes())), want)
 			}
@@ -120,6 +128,13 @@ func TestAsk(t *testing.T) {
 	if want := Path + "?name=cart&namespace=shop&since=1970-01-01T00%3A00%3A05Z"; asked.String() != want {
 		t.Errorf("asked %s, want %s", asked, want)
 	}
+	object.Kind = recording.SizesKind
+	if body, err = Ask(t.Context(), at, config, object, time.Time{}); err != nil || body.Close() != nil {
+		t.Fatal(err)
+	}
+	if want := Path + "?name=cart&namespace=shop&type=MultidimPodAutoscaler"; asked.String() != want {
+		t.Errorf("asked %s, want %s", asked, want)
+	}
 	if _, err := Ask(t.Context(), at, &tls.Config{MinVersion: tls.VersionTLS13}, object, time.Time{}); err == nil ||
 		!strings.Contains(err.Error(), "certificate") {
 		t.Errorf("of somebody unknown: %v", err)
@@ -167,7 +182,9 @@ func TestHostileAnswers(t *testing.T) {
 		}, "server response headers exceeded 16384 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			at, config := serves(t, tc.answer)
+			at, config := serves(t, func(w http.ResponseWriter, r *http.Request) {
+				tc.answer(w, r.WithContext(t.Context())) // who hangs does so until the test ends, not until the client leaves, which may still read
+			})
 			ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute) // a busy machine takes its time for 64 MiB
 			defer stop()
 			if strings.Contains(tc.want, "deadline") {

@@ -5,13 +5,25 @@ package install
 import (
 	"path/filepath"
 	"testing"
+
+	"github.com/fleetscale/fleetscale/test/lab"
 )
 
 // TestInstall has the ways to install follow each other on the same clusters: each leaves them as they were.
 func TestInstall(t *testing.T) {
-	s := setUp(t)
-	if t.Run("by kustomize", s.testKustomize) {
-		t.Run("by Helm", s.testHelm)
+	s := setUp(t, lab.Hub{RealNodes: 2, WithoutMetricsServer: true}, member, second)
+	for _, way := range []struct {
+		name    string
+		install func(*testing.T)
+	}{
+		{"by kustomize", s.testKustomize},
+		{"by Helm", s.testHelm},
+		{"with cert-manager", s.testCertManager},
+		{"with certificates that are given", s.testGiven},
+	} {
+		if !t.Run(way.name, way.install) {
+			return
+		}
 	}
 }
 
@@ -22,6 +34,7 @@ func (s *stage) testKustomize(t *testing.T) {
 		s.kubectl(t, "apply", "--server-side", "-k", overlay)
 		s.works(t, func() {
 			t.Run("every program is rolled out", s.testRollouts)
+			t.Run("a second member joins", s.testSecondMember)
 		})
 		s.kubectl(t, "delete", "-k", overlay)
 		s.kubectl(t, "delete", "-k", kinds)

@@ -62,7 +62,7 @@ func objects(ctx context.Context, c *lab.Cluster) ([]string, error) {
 // all are the objects of each cluster.
 func (s *stage) all(ctx context.Context) (map[string][]string, error) {
 	stored := map[string][]string{}
-	for _, c := range []*lab.Cluster{s.Hub(), s.member} {
+	for _, c := range s.clusters() {
 		of, err := objects(ctx, c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Name, err)

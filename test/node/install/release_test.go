@@ -117,8 +117,8 @@ func unpack(archive, name, to string) error {
 	}
 }
 
-// overlay writes a kustomization as people write it, whose images are ours, and returns its folder.
-func (r release) overlay(t *testing.T, of string) string {
+// overlay writes a kustomization as people write it, whose images are ours, with more lines, and returns its folder.
+func (r release) overlay(t *testing.T, of string, more ...string) string {
 	t.Helper()
 	folder := t.TempDir()
 	base, err := filepath.Rel(folder, filepath.Join(r.root, of))
@@ -130,7 +130,7 @@ func (r release) overlay(t *testing.T, of string) string {
 	for _, program := range programs() {
 		text = append(text, "- {name: ghcr.io/fleetscale/"+program+", newTag: "+r.tag+"}")
 	}
-	content := strings.Join(slices.Concat(text, []string{""}), "\n")
+	content := strings.Join(slices.Concat(text, more, []string{""}), "\n")
 	if err := os.WriteFile(filepath.Join(folder, "kustomization.yaml"), []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}

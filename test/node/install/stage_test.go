@@ -21,16 +21,16 @@ const (
 	system   = "fleetscale-system"
 	shop     = "shop"
 	member   = "member1"
+	second   = "member2"
 )
 
-// stage is a hub and a member with real nodes, on which nothing is installed.
+// stage is a hub and members with real nodes, on which nothing is installed.
 type stage struct {
 	*lab.Lab
 	release
-	member *lab.Cluster
 }
 
-func setUp(t *testing.T) *stage {
+func setUp(t *testing.T, hub lab.Hub, members ...string) *stage {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("it makes a release first, and takes minutes: make test-node runs it, and so does make test-full")
@@ -47,11 +47,12 @@ func setUp(t *testing.T) *stage {
 	for _, program := range programs() {
 		images = append(images, r.image(program))
 	}
-	l, err := lab.Up(t.Context(), lab.Options{
-		Dir: t.TempDir(), Log: os.Stderr, MetricResolution: 10 * time.Second,
-		Hub:     lab.Hub{Workloads: true, RealNodes: 2, Images: images, WithoutMetricsServer: true},
-		Members: []lab.Member{{Name: member, RealNodes: 1, WithoutTestAdapter: true}},
-	})
+	hub.Workloads, hub.Images = true, images
+	o := lab.Options{Dir: t.TempDir(), Log: os.Stderr, MetricResolution: 10 * time.Second, Hub: hub}
+	for _, name := range members {
+		o.Members = append(o.Members, lab.Member{Name: name, RealNodes: 1, WithoutTestAdapter: true})
+	}
+	l, err := lab.Up(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +61,15 @@ func setUp(t *testing.T) *stage {
 			t.Error(err)
 		}
 	})
-	s := &stage{Lab: l, release: r, member: l.Members()[0]}
-	for _, cluster := range []string{"hub", member} {
-		s.kubectl(t, "--context", cluster, "create", "namespace", shop)
+	s := &stage{Lab: l, release: r}
+	for _, c := range s.clusters() {
+		s.kubectl(t, "--context", c.Name, "create", "namespace", shop)
 	}
 	return s
 }
+
+// clusters are the hub and the members.
+func (s *stage) clusters() []*lab.Cluster { return append([]*lab.Cluster{s.Hub()}, s.Members()...) }
 
 // kubectl returns what it prints.
 func (s *stage) kubectl(t *testing.T, args ...string) string {

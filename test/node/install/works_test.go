@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/fleetscale/fleetscale/test/lab"
 )
@@ -24,9 +25,28 @@ func (s *stage) works(t *testing.T, then func()) {
 	}
 	then()
 	s.kubectl(t, "-n", shop, "delete", "federatedhpa", "worker")
-	s.kubectl(t, "fleetscale", "leave", member, "--context", member, "--yes")
-	s.kubectl(t, "--context", member, "-n", shop, "delete", "deployment", "worker", "--cascade=foreground")
+	s.leave(t, member)
 }
+
+// join has a member join that runs the worker.
+func (s *stage) join(t *testing.T, name string) {
+	t.Helper()
+	s.feed(t, worker, "--context", name, "apply", "-f", "-")
+	for _, c := range s.Members() {
+		if c.Name == name {
+			s.kubectl(t, "fleetscale", "join", name, "--context", name, "--server", c.InsideURL())
+		}
+	}
+}
+
+func (s *stage) leave(t *testing.T, name string) {
+	t.Helper()
+	s.kubectl(t, "fleetscale", "leave", name, "--context", name, "--yes")
+	s.kubectl(t, "--context", name, "-n", shop, "delete", "deployment", "worker", "--cascade=foreground")
+}
+
+// ours labels what is installed.
+const ours = "app.kubernetes.io/part-of=fleetscale"
 
 func deployment(name string) []string { return []string{"-n", system, "deployment/" + name} }
 
@@ -62,11 +82,22 @@ func (s *stage) read(t *testing.T, into any, args ...string) {
 	}
 }
 
+// testServed awaits that the hub reaches each API, and verifies who serves it.
 func (s *stage) testServed(t *testing.T) {
 	for _, name := range []string{"v1.metrics.k8s.io", "v1beta1.metrics.k8s.io",
 		"v1beta1.custom.metrics.k8s.io", "v1beta2.custom.metrics.k8s.io",
 		"v1beta1.external.metrics.k8s.io", "v1alpha1.members.fleetscale.io"} {
 		s.kubectl(t, "wait", "--for=condition=Available", "--timeout="+patience.String(), "apiservice/"+name)
+	}
+	var apis apiregistrationv1.APIServiceList
+	s.read(t, &apis, "get", "apiservices", "-l", ours)
+	for _, api := range apis.Items {
+		if api.Spec.InsecureSkipTLSVerify || len(api.Spec.CABundle) == 0 {
+			t.Errorf("the hub does not verify who serves %s: %+v", api.Name, api.Spec)
+		}
+	}
+	if got, want := len(apis.Items), 7; got != want {
+		t.Errorf("there are %d APIServices of ours, want %d", got, want)
 	}
 }
 
@@ -104,8 +135,7 @@ spec:
 `
 
 func (s *stage) testScaled(t *testing.T) {
-	s.feed(t, worker, "--context", member, "apply", "-f", "-")
-	s.kubectl(t, "fleetscale", "join", member, "--context", member, "--server", s.member.InsideURL())
+	s.join(t, member)
 	s.await(t, contains("worker-"), "top", "pods", "-n", shop)
 	s.await(t, contains("worker-", member), "get", "podmetrics", "-n", shop)
 
@@ -115,16 +145,22 @@ func (s *stage) testScaled(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), refusal) {
 		t.Errorf("a second autoscaler of the worker: error = %v, want %s", err, refusal)
 	}
+	s.awaitReady(t, member, 3)
+}
+
+// awaitReady awaits that a member runs so many replicas of the worker.
+func (s *stage) awaitReady(t *testing.T, name string, want int32) {
+	t.Helper()
 	s.await(t, func(said string) error {
 		var d appsv1.Deployment
 		if err := json.Unmarshal([]byte(said), &d); err != nil {
 			return err
 		}
-		if d.Status.ReadyReplicas != 3 {
-			return fmt.Errorf("%d replicas of the worker are ready, want 3", d.Status.ReadyReplicas)
+		if d.Status.ReadyReplicas != want {
+			return fmt.Errorf("%d replicas of the worker are ready, want %d", d.Status.ReadyReplicas, want)
 		}
 		return nil
-	}, "--context", member, "-n", shop, "get", "deployment", "worker", "-o", "json")
+	}, "--context", name, "-n", shop, "get", "deployment", "worker", "-o", "json")
 }
 
 func (s *stage) feed(t *testing.T, stdin string, args ...string) {

@@ -14,6 +14,7 @@ const hubPrelude = `{{- $karmada := has $.Values.hub (list "karmada" "karmadaBes
 {{- $adapter := $.Values.metricsAdapter.enabled }}
 {{- $webhook := $.Values.webhook.enabled }}
 {{- $manager := $.Values.controllerManager.enabled }}
+{{- $dashboard := $.Values.dashboard.enabled }}
 `
 
 const (
@@ -21,9 +22,10 @@ const (
 	grants  condition = "$grants"  // this is the hub, whose API server the programs ask
 	runs    condition = "$runs"    // the programs run here
 
-	adapter condition = "$adapter"
-	webhook condition = "$webhook"
-	manager condition = "$manager"
+	adapter   condition = "$adapter"
+	webhook   condition = "$webhook"
+	manager   condition = "$manager"
+	dashboard condition = "$dashboard"
 
 	beside      condition = `eq $.Values.hub "besideMetricsServer"`
 	host        condition = `eq $.Values.hub "karmadaHost"`
@@ -35,6 +37,7 @@ const (
 
 	monitored condition = "$.Values.monitoring.enabled"
 	plugged   condition = "$.Values.credentialPlugins.image"
+	sharded   condition = "and (gt (int $.Values.controllerManager.shards) 1) (not $.Values.observe)"
 )
 
 // Files of templates.
@@ -43,6 +46,7 @@ const (
 	adapterFile    = "metrics-adapter.yaml"
 	webhookFile    = "webhook.yaml"
 	managerFile    = "controller-manager.yaml"
+	dashboardFile  = "dashboard.yaml"
 	sourcesFile    = "sources.yaml"
 	monitoringFile = "monitoring.yaml"
 )
@@ -92,6 +96,7 @@ func managerOptions() []option {
 	return []option{
 		{file: managerFile, objects: runs.and(manager), to: resources("deploy/base/controller-manager")},
 		{file: managerFile, objects: grants.and(manager), to: resources("deploy/base/controller-manager-hub")},
+		{file: managerFile, objects: grants.and(manager).and(sharded), to: resources("deploy/components/shards/rights")},
 	}
 }
 
@@ -197,6 +202,8 @@ func runningOptions() []option {
 			file: monitoringFile, when: certManager, objects: monitored,
 			from: scraped.with("certs/given/monitoring"), to: scraped.with("certs/cert-manager/monitoring"),
 		},
+		{file: dashboardFile, when: dashboard, to: components("deploy/components/dashboard")},
+		{file: dashboardFile, when: dashboard.and(certManager), to: components("certs/cert-manager/dashboard")},
 		{when: plugged, from: programs, to: programs.with("deploy/components/credential-plugins")},
 	}
 }

@@ -14,6 +14,8 @@ var (
 	adapterProgram = program{"metrics-adapter", "$.Values.metricsAdapter"}
 	webhookProgram = program{"webhook", "$.Values.webhook"}
 	managerProgram = program{"controller-manager", "$.Values.controllerManager"}
+	// Nothing of the fleet waits for it.
+	dashboardProgram = program{"dashboard", "$.Values.dashboard"}
 )
 
 // place has values stand where the Deployments of the programs have what people change.
@@ -31,13 +33,15 @@ func (b *builder) place() error {
 		{managerProgram.at("prices.cpuHour"), &part{code: "--price-cpu-hour={{ " + managerProgram.values + ".prices.cpuHour }}"}},
 		{managerProgram.at("prices.gibHour"), &part{code: "--price-gib-hour={{ " + managerProgram.values + ".prices.gibHour }}"}},
 	}
+	shards := []choice{{sharded, &part{code: "--shards={{ int " + managerProgram.values + ".shards }}"}}}
 	for _, p := range []struct {
 		program
 		arguments [][]choice
 	}{
 		{adapterProgram, [][]choice{sources, namespaces, allowed, {apis}}},
 		{webhookProgram, [][]choice{namespaces}},
-		{managerProgram, [][]choice{sources, namespaces, allowed, prices}},
+		{managerProgram, [][]choice{sources, namespaces, allowed, prices, shards}},
+		{dashboardProgram, nil},
 	} {
 		if err := b.placeIn(p.program, p.arguments...); err != nil {
 			return fmt.Errorf("the Deployment of %s: %w", p.name, err)
@@ -114,7 +118,7 @@ func (p program) placeIn(deployment *part, arguments [][]choice) error {
 	replicas, image, resources := spec.field("replicas"), container.field("image"), container.field("resources")
 	args, limit, priority := container.field("args"), container.field("env").named("GOMEMLIMIT").field("value"), pod.field("priorityClassName")
 	nodes, labels := pod.field("nodeSelector"), spec.field("template").field("metadata").field("labels")
-	for _, found := range []*part{replicas, image, resources, args, limit, priority, nodes, labels} {
+	for _, found := range []*part{replicas, image, resources, args, limit, nodes, labels} {
 		if found == nil {
 			return errors.New("it lacks a field that a value of the chart stands for")
 		}
@@ -122,8 +126,10 @@ func (p program) placeIn(deployment *part, arguments [][]choice) error {
 	replicas.code = "{{ int " + p.values + ".replicas }}"
 	image.code = fmt.Sprintf("{{ include %q (list $ %q %s) }}", "fleetscale.image", p.name, p.values)
 	limit.code = fmt.Sprintf("{{ include %q %s }}", "fleetscale.memoryLimit", p.values)
-	priority.code = "{{ $.Values.priorityClassName }}"
-	pod.fields["priorityClassName"][0].when = pod.fields["priorityClassName"][0].when.and("$.Values.priorityClassName")
+	if priority != nil {
+		priority.code = "{{ $.Values.priorityClassName }}"
+		pod.fields["priorityClassName"][0].when = pod.fields["priorityClassName"][0].when.and("$.Values.priorityClassName")
+	}
 	*resources = part{code: "toYaml " + p.values + ".resources", block: true}
 	for _, key := range []string{"nodeSelector", "tolerations", "affinity", "imagePullSecrets"} {
 		value := "$.Values." + key

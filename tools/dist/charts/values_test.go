@@ -28,6 +28,7 @@ func TestSchema(t *testing.T) {
 			"a digest that is none":          {"webhook: {digest: latest}", "/webhook/digest"},
 			"arguments that are no flags":    {"webhook: {args: [v=2]}", "/webhook/args"},
 			"prices of another program":      {"webhook: {prices: {cpuHour: 1}}", "'prices' not allowed"},
+			"no shard":                       {"controllerManager: {shards: 0}", "/controllerManager/shards"},
 			"less than no price":             {"controllerManager: {prices: {cpuHour: -1}}", "/controllerManager/prices/cpuHour"},
 			"sources on Karmada":             {"hub: karmada\nsources: {capi: [prod]}", "/sources/capi"},
 			"sources on its host":            {"hub: karmadaHost\nsources: {argocd: true}", "/sources/argocd"},
@@ -41,6 +42,8 @@ func TestSchema(t *testing.T) {
 			"commands that nobody has":       {"credentialPlugins: {allowed: [a]}", "/credentialPlugins/allowed"},
 			"plugins on Karmada":             {"hub: karmadaHost\ncredentialPlugins: {image: a, allowed: [a]}", "/credentialPlugins/image"},
 			"monitoring of Karmada":          {"hub: karmadaHost\nmonitoring: {enabled: true}", "/monitoring/enabled"},
+			"a dashboard of Karmada":         {"hub: karmadaHost\ndashboard: {enabled: true}", "/dashboard/enabled"},
+			"two dashboards":                 {"dashboard: {enabled: true, replicas: 2}", "/dashboard/replicas"},
 			"monitoring of two programs":     {"monitoring: {enabled: true}\nwebhook: {enabled: false}", "/webhook/enabled"},
 			"an observer not to be verified": {"observe: true\nmonitoring: {enabled: true}", "/certificates"},
 			"a label that is no text":        {"webhook: {podLabels: {a: true}}", "/webhook/podLabels/a"},
@@ -106,6 +109,7 @@ func TestNotes(t *testing.T) {
 		"karmadaBesideMetricsAdapter": "namespace.karmada.io/skip-auto-propagation=true",
 		"karmadaHost":                 "the Secrets with the kubeconfigs",
 		"standalone\ncertificates: given\nmonitoring: {enabled: true}\n" + authority: "wait for controller-manager-metrics-tls",
+		"standalone\ndashboard: {enabled: true}":                                     "waits for the Secret dashboard-tls",
 		"karmadaHost\ncertificates: given":                                           "the Secrets metrics-adapter-tls and webhook-tls",
 	} {
 		rendered, err := render(t, loaded, "fleetscale-system", "hub: "+hub)

@@ -84,11 +84,23 @@ func hubs() map[string]same {
 				"source-argocd", "source-multicluster-runtime", "observe", "namespaces",
 			) + "patches:\n" + all + argument("--namespaces=shop"),
 		},
+		"dashboard": {"dashboard: {enabled: true}", standalone.with("dashboard")},
+		"dashboard with cert-manager": {
+			"certificates: certManager\ndashboard: {enabled: true}",
+			of("deploy/overlays/standalone-cert-manager").with("dashboard", "certs/cert-manager/dashboard"),
+		},
+		"dashboard of another size": {
+			"dashboard: {enabled: true, args: [--max-pages=50], resources: {limits: {memory: 2Gi}}}",
+			standalone.with("dashboard") + "patches:\n- target: {kind: Deployment, name: dashboard}\n  patch: |\n" +
+				argument("--max-pages=50") + "    - {op: replace, path: /spec/template/spec/containers/0/resources/limits/memory, value: 2Gi}\n" +
+				"    - {op: replace, path: /spec/template/spec/containers/0/env/0/value, value: 1536MiB}\n",
+		},
 		"prices": {
 			"controllerManager: {prices: {cpuHour: 0.0316, gibHour: 0.004}}",
 			standalone + "patches:\n- target: {kind: Deployment, name: controller-manager}\n  patch: |\n" +
 				argument("--price-cpu-hour=0.0316") + argument("--price-gib-hour=0.004"),
 		},
+		"shards": {"controllerManager: {shards: 64}", standalone.with("shards")},
 		"another registry and tag": {
 			"image: {registry: registry.example.com/mine, tag: v9}",
 			standalone + "images:\n" + mine("metrics-adapter") + mine("webhook") + mine("controller-manager"),
@@ -203,6 +215,13 @@ func karmadas() map[string]same {
 		"karmada/controller-manager-host": {host + onlyManager, of(overlays + "controller-manager-host")},
 		"karmada/host with cert-manager": {
 			host + onlyAdapter + "certificates: certManager", of(overlays + "host").with("certs/cert-manager"),
+		},
+		"shards on the hub of Karmada": {
+			hub + onlyManager + "controllerManager: {shards: 64}", of(overlays+"controller-manager", "deploy/components/shards/rights"),
+		},
+		"shards on the host of Karmada": {
+			host + onlyManager + "controllerManager: {shards: 8}", of(overlays+"controller-manager-host") +
+				"patches:\n- target: {kind: Deployment}\n  patch: |\n" + argument("--shards=8"),
 		},
 		"all on the hub of Karmada": {
 			hub, of(overlays+"control-plane") + apart + of(overlays+"webhook") + apart + of(overlays+"controller-manager"),

@@ -7,10 +7,11 @@ import (
 )
 
 // Resource names of the API: federatedhpas/decisions is the record of what each decision on a FederatedHPA of that namespace and name was
-// told, as kubectl fleetscale replay reads it.
+// told, as kubectl fleetscale replay reads it, and multidimpodautoscalers/decisions that of decisions on sizes.
 const (
-	FederatedHPAs = "federatedhpas"
-	Decisions     = "decisions"
+	FederatedHPAs          = "federatedhpas"
+	MultidimPodAutoscalers = "multidimpodautoscalers"
+	Decisions              = "decisions"
 )
 
 // SinceParameter is the parameter of decisions that says from when on they are wanted, in the form of RFC 3339.

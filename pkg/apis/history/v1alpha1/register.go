@@ -21,7 +21,7 @@ func Resource(resource string) schema.GroupResource {
 
 // AddToScheme makes scheme know the kinds of the group.
 func AddToScheme(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(SchemeGroupVersion, &FederatedHPAHistory{})
+	scheme.AddKnownTypes(SchemeGroupVersion, &FederatedHPAHistory{}, &MultidimPodAutoscalerHistory{})
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -36,19 +37,8 @@ type Memory struct {
 	unseen    []replicas.Unseen
 	counted   bool
 	explained explanation.Memory
-	// recorded is the spec in records, of which there is one for each generation.
-	recorded struct {
-		generation int64
-		spec       *v1alpha1.FederatedHPASpec
-	}
-}
-
-// specOf returns the spec for a record, which outlives the object.
-func (m *Memory) specOf(object *v1alpha1.FederatedHPA) *v1alpha1.FederatedHPASpec {
-	if r := &m.recorded; r.spec == nil || r.generation != object.Generation {
-		r.spec, r.generation = object.Spec.DeepCopy(), object.Generation
-	}
-	return m.recorded.spec
+	// recorded is the spec in records.
+	recorded record.Spec
 }
 
 // parse returns what a selector selects, which is as a rule what it was the last time; nil: it is none.

@@ -75,7 +75,7 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	}
 	plan := decide(in)
 	if m.Records != nil {
-		plan.recorded = plan.record(memory.specOf(object)) // before the clusters' scales are written, of which it is made
+		plan.recorded = plan.record(memory.recorded.Of(object)) // before the clusters' scales are written, of which it is made
 	}
 	outcome := m.apply(ctx, plan)
 	memory.keep(&outcome)

@@ -3,6 +3,7 @@
 package distributed
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -21,8 +22,10 @@ import (
 type plan struct {
 	// situation is the one decided on, but for what of the last step no longer holds.
 	situation
-	// decided is what the step was decided on. stays: the last one has not come true, and the step is that.
+	// decided is what the step was decided on, and said what it was before it was completed. stays: the last one has not come true, and the
+	// step is that.
 	decided assignment.Snapshot
+	said    assignment.Step
 	step    assignment.Step
 	stays   bool
 }
@@ -41,6 +44,8 @@ func decide(in situation) plan {
 	in.drop(assignment.Lapsed(in.snapshot()))
 	snapshot := in.snapshot()
 	step := assignment.Next(snapshot)
+	said := step
+	said.Sites = maps.Clone(step.Sites)
 	step.Incomplete = step.Incomplete || in.edited() && !snapshot.Changed
 	stays := !snapshot.Changed && in.pending() && !in.overtaken()
 	switch {
@@ -52,7 +57,7 @@ func decide(in situation) plan {
 	for i := range in.sites {
 		in.sites[i].finish(&in, &step)
 	}
-	return plan{in, snapshot, step, stays}
+	return plan{in, snapshot, said, step, stays}
 }
 
 // welcome: clusters that take again what they had refused have been considered.
@@ -104,26 +109,16 @@ func (s *site) getsNoMore() {
 
 // snapshot is the situation as package assignment wants it.
 func (in *situation) snapshot() assignment.Snapshot {
-	spec, a := &in.Object.Spec, in.Object.Spec.FederatedHPAAssignment
 	s := assignment.Snapshot{
-		Policy:         assignment.Policy(a.FederatedHPAAssignmentType),
-		UID:            string(in.Object.UID),
-		Min:            *spec.MinReplicas,
-		Max:            spec.MaxReplicas,
-		Order:          a.DistributionOrder,
-		ScaleDownOrder: a.ScaleDownOrder,
-		Rebalance:      a.RebalanceOrDefault(),
-		ScalingToZero:  in.toZero() && !in.native(),
-		Delay:          in.delay(),
-		Window:         in.window(),
-		Tolerance:      in.tolerance(),
-		Grace:          in.options.Grace,
-		Rest:           in.options.Rest,
-		WindowStep:     in.options.WindowStep,
-		Changed:        in.changed(),
-		Wanted:         in.wanted,
-		Now:            in.Now,
+		UID:        string(in.Object.UID),
+		Grace:      in.options.Grace,
+		Rest:       in.options.Rest,
+		WindowStep: in.options.WindowStep,
+		Changed:    in.changed(),
+		Wanted:     in.wanted,
+		Now:        in.Now,
 	}
+	s.Follow(&in.Object.Spec, in.options.usual())
 	if m := in.Object.Status.Assignment; m != nil {
 		s.Memory = *m
 	}
@@ -206,22 +201,6 @@ func (in *situation) native() bool {
 
 func (in *situation) delay() time.Duration {
 	return time.Duration(*in.Object.Spec.AutoscaleMultiClusterDelay) * time.Second
-}
-
-func (in *situation) window() time.Duration {
-	if b := in.Object.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.StabilizationWindowSeconds != nil {
-		return time.Duration(*b.ScaleDown.StabilizationWindowSeconds) * time.Second
-	}
-	return in.options.Window
-}
-
-// tolerance returns that of scaling down, in thousandths.
-func (in *situation) tolerance() int64 {
-	part := in.options.Tolerance
-	if b := in.Object.Spec.Behavior; b != nil && b.ScaleDown != nil && b.ScaleDown.Tolerance != nil {
-		part = b.ScaleDown.Tolerance.AsApproximateFloat64()
-	}
-	return int64(math.Round(1000 * part))
 }
 
 // pending: a cluster does not have its assignment yet, and can be written. What one refuses the others do not wait for, nor

@@ -28,6 +28,8 @@ type Memory struct {
 	// waiting are the clusters that a deletion, or a change of modes, was last said to wait for.
 	waiting   []string
 	explained explanation.Memory
+	// recorded is the spec in records.
+	recorded record.Spec
 	// counted: the metrics count the object.
 	counted bool
 }

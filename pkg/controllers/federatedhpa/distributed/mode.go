@@ -11,10 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
+	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -40,6 +42,17 @@ type Options struct {
 	Window    time.Duration
 	Tolerance float64
 	Metrics   *Metrics
+	// Records is handed the record of each decision; nil: none is made.
+	Records Records
+}
+
+// Records keeps records, which no longer change. Nobody waits for it.
+type Records interface {
+	Record(r *recording.Record)
+}
+
+func (o *Options) usual() assignment.Usual {
+	return assignment.Usual{Window: o.Window, Tolerance: o.Tolerance}
 }
 
 // Asker asks the hub for one metric.
@@ -72,6 +85,9 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	}
 	in := m.gather(ctx, object, memory)
 	plan := decide(in)
+	if m.Records != nil && plan.fault == nil {
+		m.Records.Record(plan.record(memory.recorded.Of(object)))
+	}
 	if err := m.record(ctx, plan, &memory.explained); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // falls returns how often a cluster runs less than one reconcile before.
@@ -122,7 +123,7 @@ func TestRefusalToShrink(t *testing.T) {
 				_ = w.reconcileN(2)
 				intended := clusterOf(w, "a").AssignedMax
 				w.heard()
-				_ = w.reconcileN(300)
+				_ = w.reconcileN(int(fleettest.Rounds(300, 3)))
 				if got := ptr.Deref(clusterOf(w, "a").AssignedMax, 0); got < ptr.Deref(intended, 0) {
 					t.Errorf("a had %d by the edit, and has %d", ptr.Deref(intended, 0), got)
 				}

@@ -10,12 +10,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 )
 
 // Hub is an API server that holds objects. The zero value holds none.
@@ -24,6 +28,8 @@ type Hub struct {
 	held    []held
 	log     []event
 	refused map[string]int
+	records map[string][]*recording.Record
+	asked   []string
 	changed chan struct{}
 }
 
@@ -89,6 +95,40 @@ func (h *Hub) Refuse(path string, code int) {
 	h.refused[path] = code
 }
 
+// PutRecord has these decisions be recorded of a FederatedHPA, and no others.
+func (h *Hub) PutRecord(namespace, name string, records ...*recording.Record) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.records == nil {
+		h.records = map[string][]*recording.Record{}
+	}
+	h.records[namespace+"/"+name] = records
+}
+
+// Asked are from when on records were asked for, in the order of the questions; empty: for all.
+func (h *Hub) Asked() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.asked)
+}
+
+// decisions answers with the record of an object, as history.fleetscale.io does.
+func (h *Hub) decisions(w http.ResponseWriter, namespace, name, since string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	records, found := h.records[namespace+"/"+name]
+	if !found {
+		w.WriteHeader(http.StatusNotFound)
+		_ = json.NewEncoder(w).Encode(refusal(http.StatusNotFound, "the record"))
+		return
+	}
+	h.asked = append(h.asked, since)
+	from, _ := time.Parse(time.RFC3339, since) // without one it is of all
+	records = slices.DeleteFunc(slices.Clone(records), func(r *recording.Record) bool { return r.Question.Now.Before(from) })
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = w.Write(recordingtest.Stream(records...))
+}
+
 func (h *Hub) find(of schema.GroupVersionResource, namespace, name string) int {
 	return slices.IndexFunc(h.held, func(one held) bool {
 		return one.resource == of && one.object.GetNamespace() == namespace && one.object.GetName() == name
@@ -144,6 +184,9 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case code != 0:
 		w.WriteHeader(code)
 		_ = json.NewEncoder(w).Encode(refusal(code, r.URL.Path))
+	case strings.HasSuffix(r.URL.Path, "/decisions"):
+		parts := strings.Split(r.URL.Path, "/")
+		h.decisions(w, parts[len(parts)-4], parts[len(parts)-2], r.URL.Query().Get("since"))
 	case r.URL.Query().Get("watch") == "true":
 		h.watch(w, r, q)
 	default:

@@ -3,6 +3,7 @@
 import { h, table } from "./dom.js";
 import { amount, count, day, many, span, time } from "./format.js";
 import { detail, fleet, live, now } from "./source.js";
+import { whyAt } from "./chart.js";
 import { badge, classOf, worded } from "./state.js";
 import { compareSection } from "./compare.js";
 import { replaySection } from "./replaysection.js";
@@ -29,6 +30,7 @@ export function autoscalerPage(id) {
       if (text === shown && all && all.explanation) body.querySelector("pre").textContent = all.explanation;
       else draw(all);
       shown = text;
+      if (all && all.reading && !again) again = setTimeout(load, 1000);
     } catch (fault) {
       if (fault.name !== "AbortError") body.replaceChildren(h("p", { class: "callout" }, `It cannot be read: ${fault.message}`));
     }
@@ -92,7 +94,8 @@ function pictures(all, looked) {
   const past = all.now - from;
   const next = all.coming.filter((run) => run.at && run.at - all.now < Math.max(past / 2, 600000)).slice(0, 5);
   const to = next.length ? Math.max(...next.map((run) => run.at)) + past / 20 : all.now;
-  const axis = { at, from, to, now: all.now };
+  const unknown = all.series.unknown || [];
+  const axis = { at, from, to, now: all.now, spans: unknown };
   const marks = [
     ...all.events.map((event) => ({ at: event.at, class: event.warning ? "warning" : "event", text: `${time(event.at)} ${event.reason}: ${event.note}` })),
     ...next.map((run) => ({ at: run.at, class: "cron", text: `${time(run.at)} rule ${run.rule} of ${run.from} sets ${run.sets}` })),
@@ -108,6 +111,12 @@ function pictures(all, looked) {
     specs.push({ ...axis, title: "Replicas by cluster", format: count, least: 1, height: 220,
       stack: all.series.clusters.map((cluster) => ({ name: cluster.name, values: cluster.replicas })) });
   }
+  for (const cluster of all.series.clusters.filter((one) => one.max)) {
+    specs.push({ ...axis, spans: cluster.unknown || [], title: cluster.name, note: "within its own bounds", format: count, least: 1, height: 150,
+      bands: [{ upper: cluster.max, lower: cluster.min.map((n) => n ?? 0), class: "bounds" }],
+      lines: [{ name: "max", values: cluster.max, class: "most" }, { name: "min", values: cluster.min, class: "least" },
+        { name: "replicas", values: cluster.replicas, class: "desired" }] });
+  }
   all.series.metrics.forEach((metric, i) => {
     const unit = (all.metrics[i] || {}).unit;
     specs.push({ ...axis, title: metric.name, note: "against its target", format: (value) => amount(value, unit), height: 150,
@@ -115,20 +124,24 @@ function pictures(all, looked) {
   });
   const { state, limit } = all.series;
   looked.specs = specs;
-  const keys = specs[0].marks.length > 0 && h("p", { class: "note keys" }, h("span", { class: "dot event" }), "Event", h("span", { class: "dot warning" }), "Warning",
-    h("span", { class: "flag" }), "rule that runs; what they say stands below");
-  return [recordNote(all), timeline({ id: "past", title: "Timeline", at, specs, looked, now: "Now", below: keys,
-    said: (i) => [badge(state[i]), limit[i] && h("span", {}, `limited by ${limit[i]}`)],
-    words: (i) => `${worded(state[i])}${limit[i] ? `, limited by ${limit[i]}` : ""}` }),
+  const keys = [specs[0].marks.length > 0 && h("p", { class: "note keys" }, h("span", { class: "dot event" }), "Event", h("span", { class: "dot warning" }), "Warning",
+    h("span", { class: "flag" }), "rule that runs; what they say stands below"),
+  unknown.length > 0 && h("p", { class: "note keys" }, h("span", { class: "hatched" }), "not known: what is drawn is what was known last")].filter(Boolean);
+  const why = (moment) => whyAt(unknown, moment);
+  return [...[recordNote(all)].flat(), timeline({ id: "past", title: "Timeline", at, specs, looked, now: "Now", below: keys,
+    said: (i, moment) => [badge(state[i]), limit[i] && h("span", {}, `limited by ${limit[i]}`), why(moment) && h("span", {}, why(moment))],
+    words: (i) => [worded(state[i]), limit[i] && `limited by ${limit[i]}`, why(at[i])].filter(Boolean).join(", ") }),
   valuesTable(at, specs, [{ name: "State", cell: (i) => worded(state[i]) }])].filter(Boolean);
 }
 
 // recordNote says how far back a record goes, and what is wrong with it.
 function recordNote(all) {
   const of = all.recorded;
-  if (all.recordTrouble) return h("p", { class: "callout" }, all.recordTrouble);
-  return of && h("p", { class: "note" }, `${count(of.decisions)} decisions are recorded, from ${day(of.from)} to ${day(of.to)}.`,
-    of.torn && " The end of the record is torn off, or damaged.");
+  if (all.reading) return h("p", { class: "note" }, "The record is being read.");
+  return [all.recordTrouble && h("p", { class: "callout" }, all.recordTrouble),
+    of && h("p", { class: "note" }, `${count(of.decisions)} decisions are recorded, from ${day(of.from)} to ${day(of.to)}.`,
+      of.restarted && ` The record was restarted ${day(of.restarted)}, as its keeper was started again or gave way to another: what was decided before is known only as far as this command has read it.`,
+      of.torn && " The end of the record is torn off, or damaged.")].filter(Boolean);
 }
 
 const section = (id, title, ...content) => h("section", { "aria-labelledby": id }, h("h2", { id }, title), ...content);

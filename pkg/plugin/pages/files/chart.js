@@ -19,6 +19,11 @@ export function indexAt(at, moment) {
   return low - 1;
 }
 
+// whyAt is why something is not known at a time, of spans {from, to, why}; empty: all is.
+export function whyAt(spans, moment) {
+  return (spans || []).filter((span) => span.from <= moment && moment < Math.max(span.to, span.from + 1)).map((span) => span.why).join("; ");
+}
+
 function ticksOf(most) {
   const rough = most / 4 || 1;
   const power = 10 ** Math.floor(Math.log10(rough));

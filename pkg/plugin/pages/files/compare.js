@@ -2,7 +2,7 @@
 
 import { h, table } from "./dom.js";
 import { stamp } from "./format.js";
-import { indexAt } from "./chart.js";
+import { indexAt, whyAt } from "./chart.js";
 import { explained } from "./source.js";
 import { worded } from "./state.js";
 
@@ -38,6 +38,8 @@ export function compareSection(id, all, looked) {
 function rowsOf(all, specs, points) {
   const { state, limit } = all.series;
   const rows = [{ name: "State", cells: points.map((i) => worded(state[i])) }, { name: "Limited by", cells: points.map((i) => limit[i]) }];
+  const unknown = points.map((i) => whyAt(all.series.unknown, all.series.at[i]));
+  if (unknown.some(Boolean)) rows.push({ name: "Not known", cells: unknown });
   for (const spec of specs) {
     for (const part of [...(spec.lines || []), ...(spec.stack || [])]) {
       rows.push({ name: spec.note || spec.stack ? `${spec.title}, ${part.name}` : part.name,
@@ -54,7 +56,8 @@ function whyOf(id, all, looked, letter, i) {
   const { at } = all.series, moment = at[i];
   const text = h("pre", { tabindex: 0, role: "group", "aria-label": `Explanation of ${letter}`, "data-keep": `why ${letter}` }, "Reading …");
   const show = (words) => { text.textContent = words; };
-  if (i === at.length - 1 && all.explanation && !(all.recorded && moment <= all.recorded.to)) show(all.explanation);
+  const present = !all.recorded || moment > all.recorded.to || all.now - all.recorded.to < slack; // a record that is followed goes on with it
+  if (i === at.length - 1 && all.explanation && present) show(all.explanation);
   else if (!all.recorded || moment < all.recorded.from || moment > all.recorded.to + slack) show("Why it was so is not known: no record has it.");
   else {
     if (!looked.texts.has(moment)) looked.texts.set(moment, explained(id, moment));

@@ -53,13 +53,30 @@ function announce(change) {
 
 function frame() {
   document.getElementById("hub").textContent = fleet.hub;
-  document.getElementById("since").textContent = live ? `Watched for ${span(now() - fleet.since)}. What was before is not known here.`
+  document.getElementById("since").textContent = live ? `Watched for ${span(now() - fleet.since)}.`
     : `As it was on ${day(now())}. This is a file; it does not change.`;
+}
+
+// greet says who reads, where many do, with a way out for who has logged in.
+function greet() {
+  const at = document.getElementById("reader");
+  if (!fleet.reader || !at.hidden) return;
+  at.append(fleet.reader.name);
+  if (fleet.reader.login) {
+    const form = document.createElement("form");
+    form.method = "post";
+    form.action = "/logout";
+    const button = document.createElement("button");
+    button.textContent = "Log out";
+    form.append(button);
+    at.append(form);
+  }
+  at.hidden = false;
 }
 
 function connected(yes) {
   const at = document.getElementById("connection");
-  at.textContent = yes ? "Live" : "Lost: is the command still running?";
+  at.textContent = yes ? "Live" : fleet.reader ? "Lost: load the page again, to log in again if need be" : "Lost: is the command still running?";
   at.className = yes ? "live" : "lost";
 }
 
@@ -77,6 +94,7 @@ let due = [];
 listen((change) => {
   announce(change);
   frame();
+  greet();
   if (!shown) {
     go(false);
     return;

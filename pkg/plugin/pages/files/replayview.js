@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { h, table } from "./dom.js";
+import { whyAt } from "./chart.js";
 import { count } from "./format.js";
 import { timeline, valuesTable } from "./timeline.js";
 
@@ -18,8 +19,8 @@ export function replayView(all, id) {
     { ...axis, title: "Use", note: `in percent ${all.of}`, format: (value) => `${count(value)} %`, height: 180, lines: [
       { name: "bound", values: at.map(() => all.bound), class: "most" }, ...sides("use", all.was.use, all.would.use)] },
   ];
-  const unknown = (moment) => (all.spans || []).find((span) => span.from <= moment && moment < Math.max(span.to, span.from + 1));
-  const about = (i) => (unknown(at[i]) ? `load not known: ${unknown(at[i]).why}` : "");
+  specs.push(...(all.clusters || []).map((cluster) => clusterSpec(all, axis, cluster)));
+  const about = (i) => (whyAt(all.spans, at[i]) ? `load not known: ${whyAt(all.spans, at[i])}` : "");
   const columns = [{ name: "Sum", head: true, cell: (row) => row.name }, { name: "As it was", number: true, cell: (row) => row.was },
     all.changed && { name: "As it would be", number: true, cell: (row) => row.would }].filter(Boolean);
   return h("div", {}, (all.set || []).length > 0 && h("p", {}, "With ", all.set.map((one) => [h("code", {}, one), " "])),
@@ -30,11 +31,21 @@ export function replayView(all, id) {
     valuesTable(at, specs, []), all.assuming && h("p", { class: "note" }, all.assuming));
 }
 
-// sweepView is several targets, and which of them does; picture is what they take.
+// clusterSpec is the picture of a cluster whose bounds were split: what it ran between them, on both sides.
+function clusterSpec(all, axis, { name, was, would, spans }) {
+  const both = (of, key, classes) => [{ name: all.changed ? `${of} as it was` : of, values: was[key], class: classes[0] },
+    all.changed && { name: `${of} as it would be`, values: would[key], class: classes[1] }].filter(Boolean);
+  const within = all.changed ? would : was;
+  return { ...axis, spans: spans || [], title: name, note: "within its own bounds", format: count, least: 1, height: 150,
+    bands: [{ upper: within.max, lower: within.min.map((n) => n ?? 0), class: "bounds" }],
+    lines: [...both("max", "max", ["most", "least"]), ...both("min", "min", ["most", "least"]), ...both("replicas", "replicas", ["was", "desired"])] };
+}
+
+// sweepView is a table, of several targets and which of them does, or of sizes; picture is what they take.
 export function sweepView(all, picture) {
   return h("div", {}, h("ul", { class: "notes" }, all.notes.map((note) => h("li", {}, note))),
     h("p", { class: "callout" }, all.advice), unknowns(all.unknown),
-    table("Targets", all.head.map((name, i) => ({ name, head: i === 0, number: i > 0, cell: (row) => row[i] })), all.rows),
+    table(all.caption || "Targets", all.head.map((name, i) => ({ name, head: i === 0, number: i > 0, cell: (row) => row[i] })), all.rows),
     picture && h("p", {}, picture), h("p", { class: "note" }, all.assuming));
 }
 

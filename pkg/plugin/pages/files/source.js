@@ -2,7 +2,7 @@
 
 // What is known of the fleet: of the hub as it changes, or of the file that this page is.
 
-export const fleet = { hub: "", since: 0, loading: [], notices: [], members: new Map(), autoscalers: new Map() };
+export const fleet = { hub: "", reader: null, since: 0, loading: [], notices: [], members: new Map(), autoscalers: new Map() };
 
 const listeners = new Set();
 const kept = document.getElementById("data");
@@ -27,7 +27,7 @@ function take(message, whole) {
   offset = message.now - Date.now();
   Object.assign(fleet, { loading: message.loading, notices: message.notices });
   if (whole) {
-    Object.assign(fleet, { hub: message.hub, since: message.since });
+    Object.assign(fleet, { hub: message.hub, reader: message.reader || null, since: message.since });
     fleet.members.clear();
     fleet.autoscalers.clear();
   }

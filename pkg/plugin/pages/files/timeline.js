@@ -4,8 +4,8 @@ import { h, table } from "./dom.js";
 import { time } from "./format.js";
 import { chart, indexAt, wording } from "./chart.js";
 
-// timeline is pictures and what moves their cursor: a pointer, or the keys of a slider. o.specs are pictures over o.at; o.said(i) are nodes
-// about a point and o.words(i) a text; o.now is what the last point is called; o.below stands below. A click, or a key, keeps a moment: there
+// timeline is pictures and what moves their cursor: a pointer, or the keys of a slider. o.specs are pictures over o.at; o.said(i, moment) are
+// nodes about a point, at a time that it holds, and o.words(i) a text; o.now is what the last point is called; o.below stands below. A click, or a key, keeps a moment: there
 // the cursor returns to, and o.looked.kept has it; null is the last point.
 export function timeline(o) {
   const { at, specs, looked } = o;
@@ -23,7 +23,7 @@ export function timeline(o) {
     charts.forEach((picture) => picture.point(moment));
     slider.value = i;
     slider.setAttribute("aria-valuetext", words(i));
-    said.replaceChildren(...[moment === null ? o.now : time(moment), " ", o.said(i)].flat().filter(Boolean));
+    said.replaceChildren(...[moment === null ? o.now : time(moment), " ", o.said(i, moment ?? at[i])].flat().filter(Boolean));
   }
   charts = specs.map((spec) => chart({ ...spec, over: (moment) => point(moment === null ? looked.kept ?? null : moment), pick: keep }));
   point(looked.kept ?? null);

@@ -116,11 +116,21 @@ func Ours(ctx context.Context, dir string, log io.Writer, programs ...string) er
 	if err != nil {
 		return err
 	}
+	return ours(ctx, builder{module: filepath.Dir(tests), log: log, first: "two minutes"}, dir, programs)
+}
+
+// Former is Ours for the checkout of another version, with the modules that it requires, into its bin/.
+func Former(ctx context.Context, checkout string, log io.Writer, programs ...string) error {
+	b := builder{module: checkout, log: log, first: "three minutes"}
+	return ours(ctx, b, filepath.Join(checkout, "bin"), programs)
+}
+
+func ours(ctx context.Context, b builder, dir string, programs []string) error {
 	s := step{programs: programs, flags: []string{"-ldflags", "-s -w"}}
 	for _, name := range programs {
 		s.packages = append(s.packages, "./cmd/"+name)
 	}
-	return builder{module: filepath.Dir(tests), log: log, first: "two minutes"}.run(ctx, s, dir, ofPrograms)
+	return b.run(ctx, s, dir, ofPrograms)
 }
 
 // Built reports whether this version of the programs of a group is there.

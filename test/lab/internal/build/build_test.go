@@ -162,7 +162,8 @@ func TestEveryProgramIsMade(t *testing.T) {
 	}{
 		"of clusters": {Clusters(), []string{"etcd", "keeper", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok",
 			"metrics-server", "test-adapter"}},
-		"of nodes": {Nodes(), []string{"burn", "kube-proxy", "kubelet", "machine", "pause"}},
+		"of cert-manager": {CertManager(), []string{"certmanager"}},
+		"of nodes":        {Nodes(), []string{"burn", "kube-proxy", "kubelet", "machine", "pause"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -2,14 +2,7 @@
 
 package build
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"os/exec"
-	"path/filepath"
-	"strings"
-)
+import "context"
 
 const (
 	karmadaModule = "github.com/karmada-io/karmada"
@@ -46,19 +39,5 @@ func KarmadaTests() Group {
 
 // KarmadaFiles returns the folder of the files of Karmada: its kinds and manifests are in it.
 func KarmadaFiles(ctx context.Context) (string, error) {
-	tests, err := moduleDir()
-	if err != nil {
-		return "", err
-	}
-	// It is in no module cache before its first download, which is what "go list" of a package causes.
-	cmd := exec.CommandContext(ctx, "go", "list", "-f", "{{.Module.Dir}}", karmadaModule+"/pkg/version")
-	cmd.Dir = filepath.Join(tests, karmadaFolder)
-	out, err := cmd.Output()
-	if exit := (&exec.ExitError{}); errors.As(err, &exit) {
-		return "", fmt.Errorf("finding the files of Karmada: %w: %s", err, exit.Stderr)
-	}
-	if err != nil {
-		return "", explain(err)
-	}
-	return strings.TrimSpace(string(out)), nil
+	return filesOf(ctx, karmadaFolder, karmadaModule+"/pkg/version")
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fairqueue shares the workers of a controller among namespaces: where there are more requests than workers, the next one is
-// of the namespace that has the fewest in progress. So a tenant whose objects take long, or are many, waits for itself.
-package fairqueue
+package sharding
 
 import (
 	"sync"
@@ -11,32 +9,34 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// New returns the queue of a controller, for [sigs.k8s.io/controller-runtime/pkg/controller.Options].
-func New(controller string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+// newFairQueue returns the queue of a controller, for [sigs.k8s.io/controller-runtime/pkg/controller.Options]. It shares the workers among
+// namespaces: where there are more requests than workers, the next one is of the namespace that has the fewest in progress. So a tenant
+// whose objects take long, or are many, waits for itself.
+func newFairQueue(controller string, limiter workqueue.TypedRateLimiter[reconcile.Request]) queue {
 	return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{
 		Name: controller,
 		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[reconcile.Request]{
-			Name: controller, Queue: newQueue(controller),
+			Name: controller, Queue: newTurns(controller),
 		}),
 	})
 }
 
-// queue knows what is in progress, besides what waits.
-type queue struct {
+// fairQueue knows what is in progress, besides what waits.
+type fairQueue struct {
 	workqueue.TypedInterface[reconcile.Request]
 	turns *turns
 }
 
-func newQueue(name string) *queue {
+func newTurns(name string) *fairQueue {
 	turns := &turns{waiting: map[string][]reconcile.Request{}, busy: map[string]int{}}
-	return &queue{
+	return &fairQueue{
 		TypedInterface: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: turns}),
 		turns:          turns,
 	}
 }
 
 // Done implements [workqueue.TypedInterface].
-func (q *queue) Done(item reconcile.Request) {
+func (q *fairQueue) Done(item reconcile.Request) {
 	q.turns.done(item.Namespace)
 	q.TypedInterface.Done(item)
 }

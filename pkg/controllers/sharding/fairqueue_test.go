@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fairqueue
+package sharding
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ func TestFewestInProgressFirst(t *testing.T) {
 		"no namespace":             {"+/1 +a/1 +a/2 +/2 > > > >", "/1 a/1 /2 a/2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := newQueue("")
+			q := newTurns("")
 			defer q.ShutDown()
 			var got []string
 			for _, do := range strings.Fields(c.does) {
@@ -62,7 +62,7 @@ func TestFewestInProgressFirst(t *testing.T) {
 
 // What has ended is forgotten, so that namespaces which come and go cost nothing.
 func TestForgets(t *testing.T) {
-	q := newQueue("")
+	q := newTurns("")
 	defer q.ShutDown()
 	for _, of := range []string{"a/1", "a/2", "b/1"} {
 		q.Add(request(of))
@@ -79,7 +79,7 @@ func TestForgets(t *testing.T) {
 // Objects of one tenant that take seconds do not delay those of another, though they are more than there are workers.
 func TestSlowTenant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // whose clock all sleeps are of
-		q := New("slow-tenant", workqueue.NewTypedItemFastSlowRateLimiter[reconcile.Request](0, 0, 0))
+		q := newFairQueue("slow-tenant", workqueue.NewTypedItemFastSlowRateLimiter[reconcile.Request](0, 0, 0))
 		takes := map[string]time.Duration{"slow": 2 * time.Second, "quick": 10 * time.Millisecond}
 		reconciles := map[string]*atomic.Int32{"slow": {}, "quick": {}}
 		add := func(namespace string, objects int) {

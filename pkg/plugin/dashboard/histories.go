@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/fleetscale/fleetscale/pkg/plugin/replaying"
+	"github.com/fleetscale/fleetscale/pkg/recording"
+)
+
+const (
+	// mostKept is how much of each is kept, in bytes: of a few clusters and a decision in 15 s, some days.
+	mostKept = 4 << 20
+	// mostOpen is how many autoscalers have their record kept: those that were asked for last.
+	mostOpen = 16
+	// closedAfter is after what time nobody has the page of an autoscaler open: an open one asks every 10 s, and a browser lets one that is
+	// not seen ask once a minute.
+	closedAfter = 2 * time.Minute
+	// leastPause is between two questions for what came since: each has the leader read a part of its record.
+	leastPause = 5 * time.Second
+	// unservedPause is for how long a hub that has no API for records is not asked for any.
+	unservedPause = 5 * time.Minute
+	// firstWait is how long a page waits for its record: it is shown without, and asks again.
+	firstWait = time.Second
+)
+
+// asking asks for the record of an object from a time on; the zero time: for all of it.
+type asking func(ctx context.Context, of recording.Object, since time.Time) (io.ReadCloser, error)
+
+// histories are the records of autoscalers whose pages are open, as the hub has them.
+type histories struct {
+	ask asking
+	// begin runs what outlives a question, and ends with the page.
+	begin func(func(context.Context))
+
+	mu   sync.Mutex
+	open map[string]*history
+	rest time.Time // until then the hub is not asked
+}
+
+// history is the record of one autoscaler.
+type history struct {
+	of      recording.Object
+	archive *replaying.Archive // of what is kept
+	used    time.Time
+	closes  *time.Timer
+
+	began    time.Time     // the last reading
+	ended    chan struct{} // closed when it has; nil: none continues
+	tail     tail          // of who reads
+	known    *recorded
+	segments [][]byte
+	trouble  string
+}
+
+func newHistories(ask asking, begin func(func(context.Context))) *histories {
+	return &histories{ask: ask, begin: begin, open: map[string]*history{}}
+}
+
+// past is what the record has of an autoscaler; nil: nothing, or nothing yet. It is as old as the last answer.
+func (h *histories) past(ctx context.Context, id string) before {
+	of, is := recordedObject(id)
+	if !is {
+		return before{}
+	}
+	h.mu.Lock()
+	one := h.use(id, of)
+	if now := time.Now(); one.ended == nil && now.Sub(one.began) >= leastPause && !now.Before(h.rest) {
+		one.began, one.ended = now, make(chan struct{})
+		h.begin(func(ctx context.Context) { h.refresh(ctx, one) })
+	}
+	ended := one.ended
+	h.mu.Unlock()
+	if ended != nil {
+		select {
+		case <-ended:
+		case <-time.After(firstWait):
+		case <-ctx.Done():
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return before{one.known, one.trouble, one.ended != nil && one.known == nil}
+}
+
+// use is the one of an autoscaler whose page asks.
+func (h *histories) use(id string, of recording.Object) *history {
+	one := h.open[id]
+	if one == nil {
+		one = &history{of: of, tail: tail{most: mostKept}}
+		one.archive = replaying.NewArchive(func() (io.ReadCloser, error) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return reading(one.segments), nil
+		})
+		one.closes = time.AfterFunc(closedAfter, func() { h.drop(id, one) })
+		h.open[id] = one
+	}
+	one.used = time.Now()
+	one.closes.Reset(closedAfter)
+	for len(h.open) > mostOpen {
+		var longest string
+		for id, other := range h.open {
+			if longest == "" || other.used.Before(h.open[longest].used) {
+				longest = id
+			}
+		}
+		h.open[longest].closes.Stop()
+		delete(h.open, longest)
+	}
+	return one
+}
+
+func (h *histories) drop(id string, one *history) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open[id] == one && time.Since(one.used) >= closedAfter {
+		delete(h.open, id)
+	}
+}
+
+// refresh reads what has come since the last reading.
+func (h *histories) refresh(ctx context.Context, one *history) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	err := one.take(ctx, h.ask)
+	known, segments := one.tail.past()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if errors.Is(err, replaying.ErrNotServed) { // which is no trouble: records are optional
+		h.rest, err = time.Now().Add(unservedPause), nil
+	}
+	one.known, one.segments, one.trouble = known, segments, recordTrouble(err)
+	close(one.ended)
+	one.ended = nil
+}
+
+func (one *history) take(ctx context.Context, ask asking) error {
+	body, err := ask(ctx, one.of, one.tail.since())
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	return one.tail.take(body)
+}
+
+// archiveOf has the decisions of an autoscaler whose page is open.
+func (h *histories) archiveOf(id string) *replaying.Archive {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if one := h.open[id]; one != nil {
+		return one.archive
+	}
+	return nil
+}
