@@ -5,6 +5,7 @@ package shardlease
 import (
 	"errors"
 	"testing"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,10 +20,10 @@ func TestOnlyWhatIsOwnIsReleased(t *testing.T) {
 			hub := fake.NewClientset(&coordinationv1.Lease{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "shard"}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder},
 			})
-			lease := Own(&resourcelock.LeaseLock{
+			lease := NewLock(&resourcelock.LeaseLock{
 				LeaseMeta: metav1.ObjectMeta{Namespace: "default", Name: "shard"}, Client: hub.CoordinationV1(),
 				LockConfig: resourcelock.ResourceLockConfig{Identity: "me"},
-			})
+			}, time.Second)
 			if _, _, err := lease.Get(t.Context()); err != nil {
 				t.Fatal(err)
 			}
