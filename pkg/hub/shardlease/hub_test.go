@@ -82,6 +82,9 @@ func ask[T any](ctx context.Context, r *replica, do func() (T, error)) (T, error
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
 	pause := func() error {
 		if r.slow.Load() == 0 {
 			return nil

@@ -186,23 +186,26 @@ func TestLeaderThatIsCutOff(t *testing.T) {
 // Replicas with shards give way to a leader without, which begins once they have; and take over as soon as it has ended.
 func TestToOneLeaderAndBack(t *testing.T) {
 	inProcesses(t, func(f *fleet) {
-		a, b := f.process(eight), f.process(eight)
-		a.lasts = 7 * time.Second
+		a, b := f.process(eight), f.begin(eight) // which does not stand as leader
+		b.lasts = 12 * time.Second
 		f.pass(20 * time.Second)
 		f.divided("shards", a, b)
 		alone := f.process(1)
 		f.pass(20 * time.Second)
 		f.divided("the leader has shards", a, b)
 		a.stop()
-		b.stop()
-		f.pass(15 * time.Second)
-		f.divided("nobody else is there", alone)
+		f.pass(10 * time.Second)
+		if n := len(alone.writes()); n > 0 {
+			t.Error("the leader has none, and works while another's work on shards has not ended")
+		}
+		f.pass(10 * time.Second)
+		f.divided("it has ended", alone)
 		c := f.process(eight)
 		f.pass(10 * time.Second)
 		f.divided("the leader has none", alone)
 		alone.stop()
 		f.pass(10 * time.Second)
-		f.divided("who has shards leads", c)
+		f.divided("who has shards leads", b, c)
 	})
 }
 
