@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -37,7 +38,7 @@ func newCandidate(config *rest.Config, o *Options) (*candidate, error) {
 		return nil, err
 	}
 	config = rest.AddUserAgent(config, "leader-election")
-	config.Timeout = o.Leader.RenewDeadline / 2 // so that one request that hangs does not lose a Lease
+	config.Timeout = max(time.Second, o.Leader.RenewDeadline/2) // so that one request that hangs does not lose a Lease
 	hub, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to take Leases: %w", err)
@@ -61,7 +62,7 @@ func (c *candidate) stands(options *ctrl.Options) {
 	}
 	options.LeaderElection, options.LeaderElectionID, options.LeaderElectionResourceLockInterface = true, lease, c.own
 	options.LeaderElectionReleaseOnCancel = true // nothing is done after Start returns
-	// Whoever has lost the Lease writes nothing any more. Work on shards has fences of its own.
+	// Whoever has lost the Lease writes nothing. Work on shards has fences of its own.
 	options.BaseContext = func() context.Context { return fence.With(context.Background(), c.own.Fence) }
 }
 

@@ -61,7 +61,7 @@ type recorder struct{ *record.FakeRecorder }
 
 func (r recorder) GetEventRecorderFor(string) record.EventRecorder { return r }
 
-// Who comes to lead is told by an Event, and whoever has lost the Lease writes nothing any more.
+// Who comes to lead is told by an Event, and whoever has lost the Lease writes nothing.
 func TestLeading(t *testing.T) { synctest.Test(t, testLeading) }
 
 func testLeading(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Alone has a leader without shards begin only once no shard is held any more, by a list of the namespace's Leases that began after it
+// Alone has a leader without shards begin only once no shard is held, by a list of the namespace's Leases that began after it
 // had taken its own. Those who hold shards give up all when they see such a leader; who takes one later sees it before work begins.
 func Alone(leader resourcelock.Interface, leases coordinationv1client.LeaseInterface) resourcelock.Interface {
 	return &alone{Interface: leader, leases: leases}
 }
 
 // alone is used by one election, which does one thing at a time. It takes a write that has taken or renewed the Lease for failed as long
-// as shards are held, so that the election goes on to renew it, and does not begin.
+// as shards are held, so that the election continues to renew it, and does not begin.
 type alone struct {
 	resourcelock.Interface
 	leases coordinationv1client.LeaseInterface
@@ -55,7 +55,7 @@ func (a *alone) look(ctx context.Context) error {
 	a.seen.saw(found.Items, now)
 	for name := range a.seen {
 		if _, of := shardOf(name); of != 0 && a.seen.holder(name, now) != "" {
-			return fmt.Errorf("the Lease is held, but nothing is done before %s is not held any more", name)
+			return fmt.Errorf("the Lease is held, but nothing is done before %s is no longer held", name)
 		}
 	}
 	a.is = true

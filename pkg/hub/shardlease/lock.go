@@ -14,7 +14,7 @@ import (
 // Lock is a Lease as an election takes it, for work that must not outlast it. The library releases a Lease if it held it by what it saw
 // last, and writes to the version that it reads just before: who stood still for longer than its Lease would release that of the next
 // holder, and take it again. And it tells that a Lease is lost only once it has tried to release it. This one is released by who holds it
-// only; and once it was not renewed for the renew deadline, nothing may be written ([Lock.Fence]), and it is not renewed any more.
+// only; and once it was not renewed for the renew deadline, nothing may be written ([Lock.Fence]), and it is no longer renewed.
 //
 // It is used by one election, which does one thing at a time.
 type Lock struct {

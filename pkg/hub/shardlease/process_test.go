@@ -132,7 +132,7 @@ func (f *fleet) standsStill(w *worker, d time.Duration) {
 	w.thaw()
 }
 
-// A leader that stood still for longer than its Lease does not work any more once the next one does, nor does it release the Lease of that
+// A leader that stood still for longer than its Lease no longer works once the next one does, nor does it release the Lease of that
 // one as it ends, so that a third would work beside it.
 func TestLeaderThatStoodStill(t *testing.T) {
 	inProcesses(t, func(f *fleet) {
