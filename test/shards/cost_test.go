@@ -20,9 +20,9 @@ const (
 	// costlyShards is as many as are proposed for up to 8 replicas.
 	costlyShards = 64
 	// objects are decided every 2 s, so that what a replica costs that does nothing is a small part of it.
-	objects = 320
+	objects = 160
 	// measured is over how many decisions is counted.
-	measured = 8000
+	measured = 4000
 )
 
 // cost is what was counted of some replicas while they decided, with nothing to change.
@@ -75,6 +75,9 @@ func TestCostOfADecisionDoesNotGrowWithReplicas(t *testing.T) {
 			if replicas == 1 {
 				alone = got
 				return
+			}
+			if alone.decisions == 0 {
+				t.Fatal("there is nothing to compare this with")
 			}
 			if one := float64(alone.onHub) / alone.decisions; perDecision(got.onHub) > 1.1*one {
 				t.Errorf("%.2f requests to the hub for each decision, and %.2f where one replica has all objects", perDecision(got.onHub), one)

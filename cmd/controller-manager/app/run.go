@@ -62,7 +62,7 @@ func run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	manager, err := newManager(config, o, certificate, candidate)
+	manager, err := newManager(ctx, config, o, certificate, candidate)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,9 @@ func readOnly(config *rest.Config) error {
 	return nil
 }
 
-func newManager(config *rest.Config, o *Options, certificate *certs.Certificate, candidate *candidate) (ctrl.Manager, error) {
+func newManager(
+	ctx context.Context, config *rest.Config, o *Options, certificate *certs.Certificate, candidate *candidate,
+) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		cronfederatedhpa.AddToScheme, federatedhpa.AddToScheme, admissionregistrationv1.AddToScheme,
@@ -114,7 +116,7 @@ func newManager(config *rest.Config, o *Options, certificate *certs.Certificate,
 		RenewDeadline:          &o.Leader.RenewDeadline,
 		RetryPeriod:            &o.Leader.RetryPeriod,
 	}
-	candidate.stands(&options)
+	candidate.stands(ctx, &options)
 	manager, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to work: %w", err)

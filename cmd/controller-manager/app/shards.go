@@ -56,14 +56,14 @@ func newCandidate(config *rest.Config, o *Options) (*candidate, error) {
 }
 
 // stands has a manager have its leader elected; nil: nobody is.
-func (c *candidate) stands(options *ctrl.Options) {
+func (c *candidate) stands(ctx context.Context, options *ctrl.Options) {
 	if c == nil {
 		return
 	}
 	options.LeaderElection, options.LeaderElectionID, options.LeaderElectionResourceLockInterface = true, lease, c.own
 	options.LeaderElectionReleaseOnCancel = true // nothing is done after Start returns
 	// Whoever has lost the Lease writes nothing. Work on shards has fences of its own.
-	options.BaseContext = func() context.Context { return fence.With(context.Background(), c.own.Fence) }
+	options.BaseContext = func() context.Context { return fence.With(context.WithoutCancel(ctx), c.own.Fence) }
 }
 
 // tells has Events tell who leads, as the library does, which knows no newer recorder.

@@ -38,7 +38,7 @@ func TestCandidate(t *testing.T) {
 				t.Fatal(err)
 			}
 			var options ctrl.Options
-			candidate.stands(&options)
+			candidate.stands(t.Context(), &options)
 			lock := options.LeaderElectionResourceLockInterface
 			if options.LeaderElection != c.stands || (lock != nil) != c.stands {
 				t.Fatalf("it is elected: %t, by %v, want %t", options.LeaderElection, lock, c.stands)
@@ -75,7 +75,7 @@ func testLeading(t *testing.T) {
 	told := record.NewFakeRecorder(1)
 	c.tells(recorder{told})
 	var options ctrl.Options
-	c.stands(&options)
+	c.stands(t.Context(), &options)
 	ctx, lock := options.BaseContext(), options.LeaderElectionResourceLockInterface
 	if err := fence.Of(ctx)(); err != nil {
 		t.Errorf("before it leads: %v", err)

@@ -69,9 +69,9 @@ func TestFence(t *testing.T) {
 		r.slow.Store(int64(4 * time.Second))
 		must(lock.Update(t.Context(), me))
 		check("it was renewed", nil)
-		time.Sleep(6*time.Second - 1)
+		time.Sleep(6*time.Second - time.Nanosecond)
 		check("it was renewed almost as long ago", nil)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		check("it was renewed as long ago", errLost)
 		if err := lock.Update(t.Context(), me); !errors.Is(err, errLost) {
 			t.Errorf("renewing what is lost: %v, want %v", err, errLost)
