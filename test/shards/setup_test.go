@@ -27,7 +27,7 @@ import (
 const (
 	// patience is ours, with anything: machines may be busy.
 	patience = 2 * time.Minute
-	// shards is in how many the objects are divided.
+	// shards is in how many the objects are divided, where the cost of that does not matter.
 	shards = 8
 	// shop is the namespace of all objects, on the hub and in the member.
 	shop       = "shop"
@@ -148,8 +148,8 @@ func portOf(c *lab.Cluster) string {
 	return server.Port()
 }
 
-// launch starts one more replica, which leaves with the test at the latest.
-func (e *env) launch(t *testing.T) error {
+// launch starts one more replica, with so many shards, which leaves with the test at the latest.
+func (e *env) launch(t *testing.T, shards int, environment ...string) error {
 	t.Helper()
 	e.launched++
 	number := e.launched
@@ -172,7 +172,7 @@ func (e *env) launch(t *testing.T) error {
 	r.begins()
 	t.Cleanup(func() { e.leaves(t, r) })
 	r.Process, err = e.Run(t.Context(), lab.Program{
-		Name: r.name, Path: e.program, Env: r.way.environment(),
+		Name: r.name, Path: e.program, Env: append(r.way.environment(), environment...),
 		Ready: lab.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", ports[0])),
 		Args: []string{
 			"--kubeconfig=" + file, "--allow-local-members", fmt.Sprintf("--shards=%d", shards), "--sync-period=2s", "--tolerance=0",
@@ -251,7 +251,7 @@ func (r *replica) tells(ctx context.Context, series string) (sum float64, err er
 }
 
 // divided waits until all shards are worked on, and each replica has its part.
-func (e *env) divided(t *testing.T) {
+func (e *env) divided(t *testing.T, shards int) {
 	t.Helper()
 	e.comes(t, "the shards are divided", func(ctx context.Context) error {
 		var held []float64
@@ -263,7 +263,7 @@ func (e *env) divided(t *testing.T) {
 			}
 			held, sum = append(held, n), sum+n
 		}
-		if sum != shards || slices.Max(held)-slices.Min(held) > 1 {
+		if sum != float64(shards) || slices.Max(held)-slices.Min(held) > 1 {
 			return fmt.Errorf("the replicas hold %v", held)
 		}
 		return nil
