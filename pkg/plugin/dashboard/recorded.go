@@ -33,12 +33,18 @@ type recorded struct {
 	Settable []setting `json:"settable"`
 
 	points []point
+	weight int // of points
+	most   int // how much that may be
 	// gaps are when nothing was recorded, for longer than decisions are taken to hold.
 	gaps []span
 	spec *v1alpha1.FederatedHPASpec // the last one
 }
 
-// add takes in the next record. Where points are too many, some are merged: no more than four times as many as are shown are kept.
+// mostValues is how many values the points of one autoscaler may have together: some 20 MiB.
+const mostValues = 1 << 19
+
+// add takes in the next record. Where points are too many, some are merged: no more than four times as many as are shown are kept, and no
+// more than there is room for.
 func (r *recorded) add(record *recording.Record) {
 	at := record.Question.Now
 	if r.Decisions == 0 {
@@ -53,8 +59,12 @@ func (r *recorded) add(record *recording.Record) {
 	if n := len(r.points); n > 0 && (r.points[n-1].says(p) || !p.At.After(r.points[n-1].At)) {
 		return // of two leaders, or of two files, the one that came first
 	}
-	if r.points = append(r.points, p); len(r.points) > 4*mostPoints {
-		r.points = thinned(r.points, 2*mostPoints)
+	r.points, r.weight = append(r.points, p), r.weight+p.weight()
+	if n := len(r.points); n > 4*mostPoints || r.weight > r.most {
+		r.points, r.weight = thinned(r.points, max(1, n/2)), 0
+		for i := range r.points {
+			r.weight += r.points[i].weight()
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func TestJoined(t *testing.T) {
 	at := func(minute int, desired int32) point {
 		return point{At: noon.Add(time.Duration(minute) * time.Minute), Desired: desired}
 	}
-	r := &recorded{points: []point{at(0, 1), at(1, 2), at(2, 3), at(9, 4)}}
+	r := &recorded{most: mostValues, points: []point{at(0, 1), at(1, 2), at(2, 3), at(9, 4)}}
 	for name, tc := range map[string]struct {
 		r    *recorded
 		live []point
