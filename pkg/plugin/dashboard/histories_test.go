@@ -151,7 +151,7 @@ func TestRecordThatCannotBeRead(t *testing.T) {
 		if got := h.past(t.Context(), cart); got.recorded == nil || got.trouble != trouble {
 			t.Errorf("%+v", got)
 		}
-		if got := h.past(t.Context(), "mpa/shop/cart"); got != (before{}) || len(r.asked) != 3 {
+		if got := h.past(t.Context(), "cronfhpa/shop/cart"); got != (before{}) || len(r.asked) != 3 {
 			t.Errorf("%+v, asked since %v", got, r.asked)
 		}
 	})

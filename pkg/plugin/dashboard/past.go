@@ -80,10 +80,18 @@ func openArchive(file string) (*archive, error) {
 // recordedObject is the one that an id is of; false: no decisions of its kind are recorded.
 func recordedObject(id string) (recording.Object, bool) {
 	parts := strings.Split(id, "/")
-	if len(parts) != 3 || parts[0] != kinds[0].short {
+	if len(parts) != 3 {
 		return recording.Object{}, false
 	}
-	return recording.Object{Namespace: parts[1], Name: parts[2]}, true
+	of := recording.Object{Namespace: parts[1], Name: parts[2]}
+	switch parts[0] {
+	case kinds[0].short:
+	case kinds[1].short:
+		of.Kind = recording.SizesKind
+	default:
+		return recording.Object{}, false
+	}
+	return of, true
 }
 
 func (a *archive) past(ctx context.Context, id string) before {
@@ -150,7 +158,9 @@ func (a *archive) read(ctx context.Context, ids []string) (map[string]*recorded,
 		}
 	}
 	torn, err := a.Each(ctx, func(o recording.Object) bool { return wanted[o] != "" }, func(r *recording.Record) {
-		id := wanted[recording.Object{Namespace: r.Object.Namespace, Name: r.Object.Name}]
+		of := r.Object.Whose()
+		of.UID = ""
+		id := wanted[of]
 		if all[id] == nil {
 			all[id] = &recorded{most: mostValues}
 		}

@@ -48,8 +48,8 @@ type Shared struct {
 
 	opening                   singleflight.Group
 	asking, reading, deciding chan struct{}
-	ctx     context.Context //nolint:containedctx // views outlive the requests that open them, and end with it
-	running sync.WaitGroup
+	ctx                       context.Context //nolint:containedctx // views outlive the requests that open them, and end with it
+	running                   sync.WaitGroup
 }
 
 // sharedRoom is that of one page of many: of a few clusters and a decision in 15 s, some days.
@@ -81,7 +81,7 @@ func NewShared(ctx context.Context, hub *rest.Config, most int) (*Shared, error)
 func newShared(ctx context.Context, hub *rest.Config, most int, now func() time.Time) *Shared {
 	of := func(most int) limits { return limits{most: most, mostOfReader: mostOfReader, idle: idle, life: life} }
 	return &Shared{
-		hub: hub, ctx: ctx, 
+		hub: hub, ctx: ctx,
 		asking: make(chan struct{}, mostAsked), reading: make(chan struct{}, mostReading), deciding: make(chan struct{}, mostDeciding),
 		views: newPool[*view](of(most), now), logins: newPool[login](of(mostLogins), now),
 	}
