@@ -27,8 +27,10 @@ const (
 	firstWait = time.Second
 )
 
-// room bounds what is kept of records.
+// room bounds what a page keeps.
 type room struct {
+	// seen is how many values the points may have that were seen since it was opened, of all autoscalers.
+	seen int
 	// open is how many autoscalers have theirs kept: those that were asked for last.
 	open int
 	// bytes and values are how much of each is kept: of the decisions, and of the points that are drawn.
@@ -36,7 +38,7 @@ type room struct {
 }
 
 // ownRoom is that of a page that one person has: of a few clusters and a decision in 15 s, some weeks.
-var ownRoom = room{open: 16, bytes: 4 << 20, values: mostValues}
+var ownRoom = room{seen: mostWeight, open: 16, bytes: 4 << 20, values: mostValues}
 
 // asking asks for the record of an object from a time on; the zero time: for all of it.
 type asking func(ctx context.Context, of recording.Object, since time.Time) (io.ReadCloser, error)

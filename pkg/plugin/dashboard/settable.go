@@ -46,7 +46,10 @@ func settableSizes(spec *v1alpha1.MultidimPodAutoscalerSpec) []setting {
 			continue
 		}
 		field, whose := fmt.Sprintf("spec.constraints.container[%d].", i), " of "+fleet.Printable(c.Name, mostName)
-		if c.Name == v1alpha1.AnyContainer {
+		switch {
+		case c.Name == v1alpha1.AnyContainer && len(spec.Constraints.Container) == 1:
+			whose = ""
+		case c.Name == v1alpha1.AnyContainer:
 			whose = " of others"
 		}
 		all = append(all,

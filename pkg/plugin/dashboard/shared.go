@@ -32,8 +32,9 @@ const (
 	mostAsked = 8
 	// mostReading is how many records are read from the hub at one time: half of what it answers of these.
 	mostReading = 8
-	// mostDeciding is how many pages have what was recorded decided again at one time, and each has one such question answered at a time.
-	mostDeciding = 2
+	// mostDeciding is how many pages have what was recorded decided again at one time, which may take some 200 MiB; each has one such question
+	// answered at a time.
+	mostDeciding = 1
 	// sweeps is how often what has ended is removed.
 	sweeps = time.Minute
 )
@@ -53,7 +54,7 @@ type Shared struct {
 }
 
 // sharedRoom is that of one page of many: of a few clusters and a decision in 15 s, some days.
-var sharedRoom = room{open: 4, bytes: 1 << 20, values: 1 << 16}
+var sharedRoom = room{seen: mostWeight / 4, open: 4, bytes: 1 << 20, values: 1 << 16}
 
 // view is what one token shows.
 type view struct {
@@ -151,6 +152,7 @@ func (s *Shared) open(c secret, namespace string, k key) error {
 	}
 	return s.views.put(s.ctx, k, name, func(ctx context.Context) *view {
 		seen := newSeen(s.hub.Host, s.views.now)
+		seen.most = sharedRoom.seen
 		seen.reader = &reader{Name: name, Login: c.login}
 		w := &watcher{hub: hub, namespace: namespace, seen: seen}
 		s.running.Go(func() { w.run(ctx) })

@@ -130,10 +130,14 @@ func (s *Sized) advise(q *recommendation.Question, a recommendation.Asked, silen
 
 // SizedHour is the record of an hour of decisions on the sizes of the MultidimPodAutoscaler shop/web, one a minute, of two Pods in one
 // cluster, which use 200 m and 400 MiB after a day of that. For ten minutes they use 300 m, and then one is killed; for another ten the
-// cluster is silent.
+// cluster is silent. The spec has an entry for all containers, with its defaults.
 func SizedHour(start time.Time) []byte {
 	const day = 24 * 60
 	s := NewSized(1, 1)
+	m := &v1alpha1.MultidimPodAutoscaler{Spec: s.Spec}
+	m.Spec.Constraints.Container = []v1alpha1.ContainerConstraint{{Name: v1alpha1.AnyContainer}}
+	v1alpha1.DefaultMultidimPodAutoscaler(m)
+	s.Spec = m.Spec
 	s.now = start.Add(-day * time.Minute)
 	s.Happen = func(step, _, _ int, use *sizes.Amounts, used *recording.Used, silent *bool) {
 		*use = sizes.Amounts{200, 400 * mi}

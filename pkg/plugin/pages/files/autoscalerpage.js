@@ -64,7 +64,7 @@ export function autoscalerPage(id) {
 }
 
 function sections(id, all, looked) {
-  return [heading(all), ...pictures(all, looked), compareSection(id, all, looked), replaySection(id, all, looked), clusters(all), sizes(all), ...sizesOver(all, looked), comings(all), explanation(all), conditions(all), events(all)].filter(Boolean);
+  return [heading(all), ...pictures(all, looked), ...sizesOver(all, looked), compareSection(id, all, looked), replaySection(id, all, looked), clusters(all), sizes(all), comings(all), explanation(all), conditions(all), events(all)].filter(Boolean);
 }
 
 function heading(all) {
