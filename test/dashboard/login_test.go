@@ -96,8 +96,8 @@ func TestLogin(t *testing.T) {
 	b.press(kb.Enter)
 	const alert = `document.querySelector("[role=alert]")`
 	b.await("it is refused", alert+` && `+alert+`.innerText === "The hub does not accept this token: it may have expired." && `+form)
-	if got := value[string](b, `document.getElementById(document.activeElement.getAttribute("aria-describedby")).innerText`); !strings.Contains(
-		got, "does not accept") {
+	got := value[string](b, `document.getElementById(document.activeElement.getAttribute("aria-describedby")).innerText`)
+	if !strings.Contains(got, "does not accept") {
 		t.Errorf("the field is described by %q", got)
 	}
 	if got := value[string](b, `document.querySelector("#token").value + document.body.innerText`); strings.Contains(got, "eve") {

@@ -26,7 +26,7 @@ const (
 	mostPasts = 16
 	// mostSettings is how many fields a replay may set.
 	mostSettings = 20
-	// tooMany is said to who has waited for a turn in vain.
+	// tooMany is said to who has waited for a turn without success.
 	tooMany = "Too many records are being read at present. Try again in a few minutes."
 	// cutOff is from which use of their requests, in percent, Pods are taken to be at their limit.
 	cutOff = 95

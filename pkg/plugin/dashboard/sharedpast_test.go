@@ -114,7 +114,7 @@ func TestRecordsEndWithTheirPage(t *testing.T) {
 	})
 }
 
-// Few do something at one time, and who has waited in vain keeps nobody out.
+// Few do something at one time, and who has waited without success keeps nobody out.
 func TestTurns(t *testing.T) {
 	all := turns{make(chan struct{}, 2), make(chan struct{}, 1)}
 	leave, err := all.take(t.Context())
