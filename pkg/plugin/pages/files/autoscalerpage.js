@@ -185,7 +185,7 @@ function sizesOver(all, looked) {
     return { ...axis, title: `${line.container}: ${line.resource}`, note: "recommended", unit, format: (value) => amount(value, unit),
       bands: [{ upper: line.upper, lower: line.lower, class: "bounds" }],
       lines: [{ name: "waste above", values: line.upper, class: "most" }, { name: "too little below", values: line.lower, class: "least" },
-        { name: "recommended", values: line.target, class: "desired" }, { name: "used", values: line.usage, class: "metric" }] };
+        { name: "recommended", values: line.target, class: "desired" }, { name: "used", values: line.usage, class: "ready" }] };
   });
   const why = (moment) => whyAt(unknown, moment);
   const notes = [h("p", { class: "note" }, "What is used is what the percentile of the spec comes to, before the margin.", of.others > 0 && ` ${many(of.others, "more container")} not shown.`),

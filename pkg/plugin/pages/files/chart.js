@@ -5,7 +5,7 @@ import { day, minute, prefixOf, time } from "./format.js";
 
 // Charts of one page share their axis of time, and a cursor on it. Values are steps: each holds until the next.
 
-const left = 44, right = 12, top = 18, bottom = 22;
+const left = 62, right = 12, top = 18, bottom = 22;
 let serial = 0;
 
 // indexAt is the last point that is not after a time; -1: none is.
