@@ -62,6 +62,17 @@ func (t *Told) Advise(o Options) Advice {
 	return advise(o, t.Samples, confidence(t.Span, t.Samples), t.percentile)
 }
 
+// Usage is what so many of a hundred samples of each resource are below, before the margin; None where nothing is known.
+func (t *Told) Usage(o Options) Amounts {
+	a := none()
+	for r := range a {
+		if t.Reached[r][o.Percentile[r]-LeastPercentile] > 0 {
+			a[r] = amount(t.percentile(Resource(r), o.Percentile[r]))
+		}
+	}
+	return a
+}
+
 func (t *Told) percentile(r Resource, percentile int) float64 {
 	n := t.Reached[r][percentile-LeastPercentile]
 	if n == 0 {

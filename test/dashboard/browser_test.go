@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,6 +99,13 @@ func (b *tab) fault(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.faults = append(b.faults, text)
+}
+
+// allow takes faults of a kind for right.
+func (b *tab) allow(kind string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.faults = slices.DeleteFunc(b.faults, func(text string) bool { return strings.Contains(text, kind) })
 }
 
 func (b *tab) do(actions ...chromedp.Action) {

@@ -5,6 +5,8 @@
 //
 //	go -C test test -count 1 -run FrozenMember ./dashboard -args -screenshots "$PWD/docs/pictures"
 //
+// It logs in by the form of the page that many share, of a hub that knows one token.
+//
 // And it asks cmd/dashboard, which serves that page to many, for a real hub: with the tokens of accounts of different rights, and without.
 //
 // It has nothing but tests; without Chromium those of the browser are skipped.

@@ -26,9 +26,15 @@ import (
 // replayed is a page of a record of an hour, of an autoscaler whose name is what nobody should run.
 func replayed(t *testing.T, name string, o replaying.Options) string {
 	t.Helper()
+	return replayedOf(t, recordingtest.Hour(recordingtest.Start, name), o)
+}
+
+// replayedOf is a page of a record.
+func replayedOf(t *testing.T, record []byte, o replaying.Options) string {
+	t.Helper()
 	t.Setenv("KUBECONFIG", os.DevNull)
 	out := &bytes.Buffer{}
-	in := bytes.NewReader(recordingtest.Hour(recordingtest.Start, name))
+	in := bytes.NewReader(record)
 	o.Words, o.Format, o.CutOff = []string{"-"}, "html", 95
 	caller := plugin.NewCaller(genericiooptions.IOStreams{In: in, Out: out, ErrOut: io.Discard})
 	if err := replaying.Replay(t.Context(), caller, o); err != nil {
@@ -161,7 +167,6 @@ func TestPastOfASplit(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.do(chromedp.Navigate(serve(t, &rest.Config{Host: server.URL}, record) + "#/autoscaler/fhpa/shop/cart"))
-	const titles = `[...document.querySelectorAll(".chart figcaption strong")].map((title) => title.innerText).join()`
 	b.await("each cluster has a picture", titles+` === "Replicas,Replicas by cluster,m0,m1,cpu"`)
 	b.await("what is not known is hatched", `[...document.querySelectorAll(".chart")].filter((one) => one.querySelector("pattern")).length === 4 &&
 		document.body.innerText.includes("not known: what is drawn is what was known last")`)

@@ -29,8 +29,10 @@ type detail struct {
 	Metrics     []metric    `json:"metrics"`
 	Series      series      `json:"series"`
 	Coming      []coming    `json:"coming"`
-	Sizes       *sizes      `json:"sizes,omitempty"`
-	// Recorded is what a record has of it; its points are in Series.
+	// Sizes are those that are recommended, and SizesOver what a record has of them.
+	Sizes     *recommended `json:"sizes,omitempty"`
+	SizesOver *sizesOver   `json:"sizesOver,omitempty"`
+	// Recorded is what a record has of it; its points are in Series, or in SizesOver.
 	Recorded *recorded `json:"recorded,omitempty"`
 	// RecordTrouble is why it may have more; empty: nothing is.
 	RecordTrouble string `json:"recordTrouble,omitempty"`
@@ -75,10 +77,15 @@ type known struct {
 
 // detailOf is the page about an autoscaler, without its Events.
 func detailOf(k known) detail {
-	points, gaps := joined(k.Recorded, k.Points, k.Now)
+	past := k.Recorded
+	var over *sizesOver
+	if past != nil && past.sizesSpec != nil { // which has no replicas
+		past, over = nil, sizesOverOf(past, k.Now)
+	}
+	points, gaps := joined(past, k.Points, k.Now)
 	d := detail{
 		row: rowOf(k.Object, k.Now), Now: k.Now.UnixMilli(), Series: seriesOf(points, k.Now), Recorded: k.Recorded,
-		Coming:     comingOf(k),
+		Coming: comingOf(k), SizesOver: over,
 		Conditions: []condition{}, Clusters: []cluster{}, Metrics: []metric{}, Events: []said{},
 	}
 	d.Series.Unknown = together(d.Series.Unknown, gaps)

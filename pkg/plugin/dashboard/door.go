@@ -82,6 +82,9 @@ func (s *Shared) show(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.views.release(v)
 	defer context.AfterFunc(v.ctx, cancel)()
+	if path == "moment" || path == "replay" { // which may take longer than a browser may take to read
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(readTimeout + patience)) // as could be done above
+	}
 	v.value.site.answer(w, r.WithContext(ctx), path)
 }
 

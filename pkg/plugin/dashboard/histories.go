@@ -9,15 +9,13 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/fleetscale/fleetscale/pkg/plugin/replaying"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 )
 
 const (
-	// mostKept is how much of each is kept, in bytes: of a few clusters and a decision in 15 s, some days.
-	mostKept = 4 << 20
-	// mostOpen is how many autoscalers have their record kept: those that were asked for last.
-	mostOpen = 16
 	// closedAfter is after what time nobody has the page of an autoscaler open: an open one asks every 10 s, and a browser lets one that is
 	// not seen ask once a minute.
 	closedAfter = 2 * time.Minute
@@ -29,14 +27,28 @@ const (
 	firstWait = time.Second
 )
 
+// room bounds what a page keeps.
+type room struct {
+	// seen is how many values the points may have that were seen since it was opened, of all autoscalers.
+	seen int
+	// open is how many autoscalers have theirs kept: those that were asked for last.
+	open int
+	// bytes and values are how much of each is kept: of the decisions, and of the points that are drawn.
+	bytes, values int
+}
+
+// ownRoom is that of a page that one person has: of a few clusters and a decision in 15 s, some weeks.
+var ownRoom = room{seen: mostWeight, open: 16, bytes: 4 << 20, values: mostValues}
+
 // asking asks for the record of an object from a time on; the zero time: for all of it.
 type asking func(ctx context.Context, of recording.Object, since time.Time) (io.ReadCloser, error)
 
 // histories are the records of autoscalers whose pages are open, as the hub has them.
 type histories struct {
+	ctx context.Context //nolint:containedctx // it is the life of the page: reading outlives a question, and nothing is kept after it
 	ask asking
-	// begin runs what outlives a question, and ends with the page.
-	begin func(func(context.Context))
+	room
+	turns turns
 
 	mu   sync.Mutex
 	open map[string]*history
@@ -58,8 +70,24 @@ type history struct {
 	trouble  string
 }
 
-func newHistories(ask asking, begin func(func(context.Context))) *histories {
-	return &histories{ask: ask, begin: begin, open: map[string]*history{}}
+// newHistories has nothing kept once ctx ends. Who reads takes turns.
+func newHistories(ctx context.Context, ask asking, room room, turns turns) *histories {
+	h := &histories{ctx: ctx, ask: ask, room: room, turns: turns, open: map[string]*history{}}
+	context.AfterFunc(ctx, h.close)
+	return h
+}
+
+func (h *histories) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id := range h.open {
+		h.forget(id)
+	}
+}
+
+func (h *histories) forget(id string) {
+	h.open[id].closes.Stop()
+	delete(h.open, id)
 }
 
 // past is what the record has of an autoscaler; nil: nothing, or nothing yet. It is as old as the last answer.
@@ -69,10 +97,14 @@ func (h *histories) past(ctx context.Context, id string) before {
 		return before{}
 	}
 	h.mu.Lock()
+	if h.ctx.Err() != nil {
+		h.mu.Unlock()
+		return before{}
+	}
 	one := h.use(id, of)
 	if now := time.Now(); one.ended == nil && now.Sub(one.began) >= leastPause && !now.Before(h.rest) {
 		one.began, one.ended = now, make(chan struct{})
-		h.begin(func(ctx context.Context) { h.refresh(ctx, one) })
+		go h.refresh(one)
 	}
 	ended := one.ended
 	h.mu.Unlock()
@@ -92,7 +124,7 @@ func (h *histories) past(ctx context.Context, id string) before {
 func (h *histories) use(id string, of recording.Object) *history {
 	one := h.open[id]
 	if one == nil {
-		one = &history{of: of, tail: tail{most: mostKept}}
+		one = &history{of: of, tail: newTail(h.room)}
 		one.archive = replaying.NewArchive(func() (io.ReadCloser, error) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -103,15 +135,14 @@ func (h *histories) use(id string, of recording.Object) *history {
 	}
 	one.used = time.Now()
 	one.closes.Reset(closedAfter)
-	for len(h.open) > mostOpen {
+	for len(h.open) > h.room.open {
 		var longest string
 		for id, other := range h.open {
 			if longest == "" || other.used.Before(h.open[longest].used) {
 				longest = id
 			}
 		}
-		h.open[longest].closes.Stop()
-		delete(h.open, longest)
+		h.forget(longest)
 	}
 	return one
 }
@@ -125,10 +156,13 @@ func (h *histories) drop(id string, one *history) {
 }
 
 // refresh reads what has come since the last reading.
-func (h *histories) refresh(ctx context.Context, one *history) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+func (h *histories) refresh(one *history) {
+	ctx, cancel := context.WithTimeout(h.ctx, readTimeout)
 	defer cancel()
-	err := one.take(ctx, h.ask)
+	err := h.take(ctx, one)
+	if apierrors.IsForbidden(err) { // who lost the right to a record loses what was read of it
+		one.tail = newTail(h.room)
+	}
 	known, segments := one.tail.past()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,8 +174,13 @@ func (h *histories) refresh(ctx context.Context, one *history) {
 	one.ended = nil
 }
 
-func (one *history) take(ctx context.Context, ask asking) error {
-	body, err := ask(ctx, one.of, one.tail.since())
+func (h *histories) take(ctx context.Context, one *history) error {
+	leave, err := h.turns.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	body, err := h.ask(ctx, one.of, one.tail.since())
 	if err != nil {
 		return err
 	}

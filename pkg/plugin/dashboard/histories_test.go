@@ -67,9 +67,8 @@ func followed(t *testing.T, test func(*testing.T, *recorder, *histories)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{records: recordsOf(t, recordingtest.Hour(noon, "cart"))}
 		ctx, stop := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		defer func() { stop(); all.Wait() }()
-		test(t, r, newHistories(r.ask, func(do func(context.Context)) { all.Go(func() { do(ctx) }) }))
+		defer stop()
+		test(t, r, newHistories(ctx, r.ask, ownRoom, nil))
 	})
 }
 
@@ -152,7 +151,7 @@ func TestRecordThatCannotBeRead(t *testing.T) {
 		if got := h.past(t.Context(), cart); got.recorded == nil || got.trouble != trouble {
 			t.Errorf("%+v", got)
 		}
-		if got := h.past(t.Context(), "mpa/shop/cart"); got != (before{}) || len(r.asked) != 3 {
+		if got := h.past(t.Context(), "cronfhpa/shop/cart"); got != (before{}) || len(r.asked) != 3 {
 			t.Errorf("%+v, asked since %v", got, r.asked)
 		}
 	})
@@ -184,11 +183,11 @@ func TestHubWithoutRecords(t *testing.T) {
 // However many are opened, few are kept: those that were open last.
 func TestFewRecordsAreKept(t *testing.T) {
 	followed(t, func(t *testing.T, _ *recorder, h *histories) {
-		for i := range 3 * mostOpen {
+		for i := range 3 * ownRoom.open {
 			h.past(t.Context(), cart)
 			h.past(t.Context(), fmt.Sprint("fhpa/shop/other-", i))
 			time.Sleep(time.Millisecond)
-			if len(h.open) > mostOpen || h.archiveOf(cart) == nil {
+			if len(h.open) > ownRoom.open || h.archiveOf(cart) == nil {
 				t.Fatalf("%d are kept", len(h.open))
 			}
 		}

@@ -26,6 +26,8 @@ const (
 	mostPasts = 16
 	// mostSettings is how many fields a replay may set.
 	mostSettings = 20
+	// tooMany is said to who has waited for a turn without success.
+	tooMany = "Too many records are being read at present. Try again in a few minutes."
 	// cutOff is from which use of their requests, in percent, Pods are taken to be at their limit.
 	cutOff = 95
 )
@@ -78,10 +80,18 @@ func openArchive(file string) (*archive, error) {
 // recordedObject is the one that an id is of; false: no decisions of its kind are recorded.
 func recordedObject(id string) (recording.Object, bool) {
 	parts := strings.Split(id, "/")
-	if len(parts) != 3 || parts[0] != kinds[0].short {
+	if len(parts) != 3 {
 		return recording.Object{}, false
 	}
-	return recording.Object{Namespace: parts[1], Name: parts[2]}, true
+	of := recording.Object{Namespace: parts[1], Name: parts[2]}
+	switch parts[0] {
+	case kinds[0].short:
+	case kinds[1].short:
+		of.Kind = recording.SizesKind
+	default:
+		return recording.Object{}, false
+	}
+	return of, true
 }
 
 func (a *archive) past(ctx context.Context, id string) before {
@@ -148,9 +158,11 @@ func (a *archive) read(ctx context.Context, ids []string) (map[string]*recorded,
 		}
 	}
 	torn, err := a.Each(ctx, func(o recording.Object) bool { return wanted[o] != "" }, func(r *recording.Record) {
-		id := wanted[recording.Object{Namespace: r.Object.Namespace, Name: r.Object.Name}]
+		of := r.Object.Whose()
+		of.UID = ""
+		id := wanted[of]
 		if all[id] == nil {
-			all[id] = &recorded{}
+			all[id] = &recorded{most: mostValues}
 		}
 		all[id].add(r)
 	})
@@ -173,6 +185,12 @@ func (s *site) moment(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
+	leave, err := s.turns.take(ctx)
+	if err != nil {
+		http.Error(w, tooMany, http.StatusServiceUnavailable)
+		return
+	}
+	defer leave()
 	var found *recording.Record
 	_, err = from.Each(ctx, func(o recording.Object) bool { return o == of }, func(r *recording.Record) {
 		if now := r.Question.Now.UnixMilli(); now <= at && (found == nil || !r.Question.Now.Before(found.Question.Now)) {
@@ -201,6 +219,12 @@ func (s *site) replay(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
+	leave, err := s.turns.take(ctx)
+	if err != nil {
+		http.Error(w, tooMany, http.StatusServiceUnavailable)
+		return
+	}
+	defer leave()
 	view, err := from.Replay(ctx, of, set, cutOff)
 	if err != nil {
 		http.Error(w, fleet.PrintableLine(err.Error(), mostTold), http.StatusUnprocessableEntity)

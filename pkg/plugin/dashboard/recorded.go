@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/plugin/explain"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/sizes"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -33,12 +34,20 @@ type recorded struct {
 	Settable []setting `json:"settable"`
 
 	points []point
+	weight int // of points
+	most   int // how much that may be
 	// gaps are when nothing was recorded, for longer than decisions are taken to hold.
 	gaps []span
-	spec *v1alpha1.FederatedHPASpec // the last one
+	// spec is the last one, or of decisions on sizes, sizesSpec is.
+	spec      *v1alpha1.FederatedHPASpec
+	sizesSpec *v1alpha1.MultidimPodAutoscalerSpec
 }
 
-// add takes in the next record. Where points are too many, some are merged: no more than four times as many as are shown are kept.
+// mostValues is how many values the points of one autoscaler may have together: some 20 MiB.
+const mostValues = 1 << 19
+
+// add takes in the next record. Where points are too many, some are merged: no more than four times as many as are shown are kept, and no
+// more than there is room for.
 func (r *recorded) add(record *recording.Record) {
 	at := record.Question.Now
 	if r.Decisions == 0 {
@@ -48,22 +57,33 @@ func (r *recorded) add(record *recording.Record) {
 	}
 	r.To = max(r.To, at.UnixMilli())
 	r.Decisions++
-	r.spec = record.Spec
+	if r.spec = record.Spec; record.Sizes != nil {
+		r.sizesSpec = record.Sizes.Question.Spec
+	}
 	p := pointOfRecord(record)
 	if n := len(r.points); n > 0 && (r.points[n-1].says(p) || !p.At.After(r.points[n-1].At)) {
 		return // of two leaders, or of two files, the one that came first
 	}
-	if r.points = append(r.points, p); len(r.points) > 4*mostPoints {
-		r.points = thinned(r.points, 2*mostPoints)
+	r.points, r.weight = append(r.points, p), r.weight+p.weight()
+	if n := len(r.points); n > 4*mostPoints || r.weight > r.most {
+		r.points, r.weight = thinned(r.points, max(1, n/2)), 0
+		for i := range r.points {
+			r.weight += r.points[i].weight()
+		}
 	}
 }
 
 // finish has what is added in no other way.
 func (r *recorded) finish() {
-	r.points, r.Settable = thinned(r.points, mostPoints), settable(r.spec)
+	if r.points = thinned(r.points, mostPoints); r.sizesSpec != nil {
+		r.Settable = settableSizes(r.sizesSpec)
+		return
+	}
+	r.Settable = settable(r.spec)
 }
 
-// thinned are no more than n of the points: in each part of the time, the one that is worst off, or has most replicas.
+// thinned are no more than n of the points: in each part of the time, the one that is worst off, or has most replicas, or the
+// largest containers.
 func thinned(points []point, n int) []point {
 	if len(points) <= n {
 		return points
@@ -85,13 +105,25 @@ func thinned(points []point, n int) []point {
 
 func (p *point) worse(than *point) bool {
 	ill, other := p.State != string(v1alpha1.StateActive), than.State != string(v1alpha1.StateActive)
-	return ill && !other || ill == other && p.Desired > than.Desired
+	return ill && !other || ill == other && p.much() > than.much()
+}
+
+// much is how much there is at a point: replicas, or cores and GiB of what is recommended.
+func (p *point) much() float64 {
+	n := float64(p.Desired)
+	for i := range p.Sized {
+		n += float64(max(0, p.Sized[i].Target[sizes.CPU]))/1000 + float64(max(0, p.Sized[i].Target[sizes.Memory]))/(1<<30)
+	}
+	return n
 }
 
 // pointOfRecord is what an autoscaler was when the decision was made: what of it was recorded.
 func pointOfRecord(r *recording.Record) point {
-	if r.Split != nil {
+	switch {
+	case r.Split != nil:
 		return pointOfSplit(r)
+	case r.Sizes != nil:
+		return pointOfSizes(r)
 	}
 	q := &r.Question
 	d := replicas.Decide(*q)
@@ -168,8 +200,12 @@ type moment struct {
 // momentOf explains a recorded decision. How clusters divided the replicas of central mode is not recorded.
 func momentOf(r *recording.Record) moment {
 	m := moment{At: r.Question.Now.UnixMilli()}
-	if r.Split != nil {
+	switch {
+	case r.Split != nil:
 		m.Explanation = fleet.PrintableLines(splitExplained(r))
+		return m
+	case r.Sizes != nil:
+		m.Explanation = fleet.PrintableLines(sizesExplained(r))
 		return m
 	}
 	if err := r.Question.Scale.Err; err != nil {

@@ -114,7 +114,7 @@ func TestJoined(t *testing.T) {
 	at := func(minute int, desired int32) point {
 		return point{At: noon.Add(time.Duration(minute) * time.Minute), Desired: desired}
 	}
-	r := &recorded{points: []point{at(0, 1), at(1, 2), at(2, 3), at(9, 4)}}
+	r := &recorded{most: mostValues, points: []point{at(0, 1), at(1, 2), at(2, 3), at(9, 4)}}
 	for name, tc := range map[string]struct {
 		r    *recorded
 		live []point
@@ -205,7 +205,7 @@ func TestPageWithARecord(t *testing.T) {
 	}{
 		"moment?id=fhpa/shop/cart&at=5":                                       {http.StatusNotFound, "No decision was recorded by then."},
 		"moment?id=fhpa/shop/cart&at=now":                                     {http.StatusNotFound, "There is no record of it."},
-		"moment?id=mpa/shop/cart&at=5":                                        {http.StatusNotFound, "There is no record of it."},
+		"moment?id=cronfhpa/shop/cart&at=5":                                   {http.StatusNotFound, "There is no record of it."},
 		"replay?id=fhpa/pay/api":                                              {refused, "FederatedHPA pay/api: nothing is recorded"},
 		"replay?id=fhpa/shop/cart&set=spec.maxReplicas%3D-1":                  {refused, "FederatedHPA shop/cart: --set: "},
 		"replay?id=fhpa/shop/cart" + strings.Repeat("&set=a", mostSettings+1): {http.StatusNotFound, "There is no record of it."},

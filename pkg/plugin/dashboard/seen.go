@@ -23,7 +23,7 @@ const (
 	mostMembers = 4_000
 	// mostPoints is how many points are kept of one autoscaler: at one in 15 s, those of 4 hours.
 	mostPoints = 1_000
-	// mostWeight is how many values the points of all autoscalers may have together: some 40 MiB.
+	// mostWeight is how many values the points of all autoscalers may have together: some 20 MiB.
 	mostWeight = 1 << 20
 )
 
@@ -41,6 +41,7 @@ type seen struct {
 	objects map[string]client.Object
 	pasts   map[string]*past
 	weight  int
+	most    int // how much that may be
 	loading map[string]bool
 	notices map[string]string
 	changed chan struct{} // closed at the next change
@@ -55,7 +56,7 @@ type past struct {
 func newSeen(hub string, now func() time.Time) *seen {
 	s := &seen{
 		hub: hub, since: now(), now: now, rows: map[string]row{}, counts: map[string]int{},
-		objects: map[string]client.Object{}, pasts: map[string]*past{},
+		objects: map[string]client.Object{}, pasts: map[string]*past{}, most: mostWeight,
 		loading: map[string]bool{aboutMembers: true}, notices: map[string]string{}, changed: make(chan struct{}),
 	}
 	for _, k := range kinds {
@@ -210,7 +211,7 @@ func (s *seen) remember(id string, p point) {
 	if len(of.points) > mostPoints {
 		s.shorten(of)
 	}
-	for s.weight > mostWeight {
+	for s.weight > s.most {
 		longest := of
 		for _, other := range s.pasts {
 			if other.weight > longest.weight {

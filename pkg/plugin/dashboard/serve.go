@@ -26,6 +26,7 @@ type site struct {
 	seen    *seen
 	hub     dynamic.Interface
 	pasts   pasts
+	turns   turns // of those who have it decided again
 	streams atomic.Int32
 }
 

@@ -37,6 +37,29 @@ func settable(spec *v1alpha1.FederatedHPASpec) []setting {
 	return all[:min(len(all), mostSettings)]
 }
 
+// settableSizes are the percentile and the margin of containers that the spec has an entry for.
+func settableSizes(spec *v1alpha1.MultidimPodAutoscalerSpec) []setting {
+	all := []setting{}
+	for i := range spec.Constraints.Container {
+		c := &spec.Constraints.Container[i]
+		if c.Mode == v1alpha1.ContainerOff || c.TargetPercentile.CPU == nil || c.TargetPercentile.Memory == nil || c.MarginPercent == nil {
+			continue
+		}
+		field, whose := fmt.Sprintf("spec.constraints.container[%d].", i), " of "+fleet.Printable(c.Name, mostName)
+		switch {
+		case c.Name == v1alpha1.AnyContainer && len(spec.Constraints.Container) == 1:
+			whose = ""
+		case c.Name == v1alpha1.AnyContainer:
+			whose = " of others"
+		}
+		all = append(all,
+			setting{field + "targetPercentile.cpu", "percentile of cpu" + whose, number(*c.TargetPercentile.CPU)},
+			setting{field + "targetPercentile.memory", "percentile of memory" + whose, number(*c.TargetPercentile.Memory)},
+			setting{field + "marginPercent", "margin" + whose + ", in percent", number(*c.MarginPercent)})
+	}
+	return all[:min(len(all), mostSettings)]
+}
+
 func number(n int32) string { return strconv.Itoa(int(n)) }
 
 // mostName bounds, in characters, the name of a cluster.

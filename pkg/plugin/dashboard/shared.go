@@ -15,8 +15,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
-
-	"github.com/fleetscale/fleetscale/pkg/plugin/replaying"
 )
 
 const (
@@ -32,6 +30,11 @@ const (
 	life = 8 * time.Hour
 	// mostAsked is for how many tokens the hub is asked whose they are at one time.
 	mostAsked = 8
+	// mostReading is how many records are read from the hub at one time: half of what it answers of these.
+	mostReading = 8
+	// mostDeciding is how many pages have what was recorded decided again at one time, which may take some 200 MiB; each has one such question
+	// answered at a time.
+	mostDeciding = 1
 	// sweeps is how often what has ended is removed.
 	sweeps = time.Minute
 )
@@ -44,24 +47,20 @@ type Shared struct {
 	// logins are tokens that were given with a form, by what browsers were given for them.
 	logins *pool[login]
 
-	opening singleflight.Group
-	asking  chan struct{}
-	ctx     context.Context //nolint:containedctx // views outlive the requests that open them, and end with it
-	running sync.WaitGroup
+	opening                   singleflight.Group
+	asking, reading, deciding chan struct{}
+	ctx                       context.Context //nolint:containedctx // views outlive the requests that open them, and end with it
+	running                   sync.WaitGroup
 }
+
+// sharedRoom is that of one page of many: of a few clusters and a decision in 15 s, some days.
+var sharedRoom = room{seen: mostWeight / 4, open: 4, bytes: 1 << 20, values: 1 << 16}
 
 // view is what one token shows.
 type view struct {
 	token key // a hash
 	site  *site
 }
-
-// unrecorded has no past: records take much memory for each page.
-type unrecorded struct{}
-
-func (unrecorded) past(context.Context, string) before { return before{} }
-
-func (unrecorded) archiveOf(string) *replaying.Archive { return nil }
 
 // login is a token that was given with a form.
 type login struct{ token string }
@@ -83,12 +82,13 @@ func NewShared(ctx context.Context, hub *rest.Config, most int) (*Shared, error)
 func newShared(ctx context.Context, hub *rest.Config, most int, now func() time.Time) *Shared {
 	of := func(most int) limits { return limits{most: most, mostOfReader: mostOfReader, idle: idle, life: life} }
 	return &Shared{
-		hub: hub, ctx: ctx, asking: make(chan struct{}, mostAsked),
+		hub: hub, ctx: ctx,
+		asking: make(chan struct{}, mostAsked), reading: make(chan struct{}, mostReading), deciding: make(chan struct{}, mostDeciding),
 		views: newPool[*view](of(most), now), logins: newPool[login](of(mostLogins), now),
 	}
 }
 
-// Run ends what nobody uses, until the context of s ends, and returns once nothing is read any more.
+// Run ends what nobody uses, until the context of s ends, and returns once nothing is watched any more.
 func (s *Shared) Run() {
 	next := time.NewTicker(sweeps)
 	defer next.Stop()
@@ -145,16 +145,21 @@ func (s *Shared) open(c secret, namespace string, k key) error {
 	if err != nil {
 		return err
 	}
-	hub, err := dynamic.NewForConfig(asReader(s.hub, c.token, func() { s.doubt(c) }))
+	config := asReader(s.hub, c.token, func() { s.doubt(c) })
+	hub, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("preparing to reach the hub: %w", err)
 	}
 	return s.views.put(s.ctx, k, name, func(ctx context.Context) *view {
 		seen := newSeen(s.hub.Host, s.views.now)
+		seen.most = sharedRoom.seen
 		seen.reader = &reader{Name: name, Login: c.login}
 		w := &watcher{hub: hub, namespace: namespace, seen: seen}
 		s.running.Go(func() { w.run(ctx) })
-		return &view{token: c.hash(), site: &site{seen: seen, hub: hub, pasts: unrecorded{}}}
+		return &view{token: c.hash(), site: &site{
+			seen: seen, hub: hub, pasts: newHistories(ctx, askingHub(config), sharedRoom, turns{s.reading}),
+			turns: turns{make(chan struct{}, 1), s.deciding},
+		}}
 	})
 }
 

@@ -309,7 +309,7 @@ func TestReadersSeeTheirOwn(t *testing.T) {
 			t.Errorf("%s for ann: %d, want %d", id, got.StatusCode, want)
 		}
 	}
-	for _, path := range []string{"/moment?id=fhpa/shop/east&at=1", "/replay?id=fhpa/shop/east"} {
+	for _, path := range []string{"/moment?id=fhpa/pay/west&at=1", "/replay?id=fhpa/pay/west"} {
 		if got := p.get(path, "token-of-ann"); got.StatusCode != http.StatusNotFound || !strings.Contains(got.body, "no record") {
 			t.Errorf("%s: %d %s", path, got.StatusCode, got.body)
 		}

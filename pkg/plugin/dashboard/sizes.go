@@ -11,8 +11,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
-// sizes are what a MultidimPodAutoscaler recommends.
-type sizes struct {
+// recommended is what a MultidimPodAutoscaler recommends.
+type recommended struct {
 	// Mode is what is done about it.
 	Mode       string     `json:"mode"`
 	Since      int64      `json:"since,omitempty"`
@@ -43,8 +43,8 @@ type saving struct {
 
 var resources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 
-func sizesOf(o *v1alpha1.MultidimPodAutoscaler) *sizes {
-	s := &sizes{Mode: string(o.Spec.Policy.UpdateMode), Containers: []sizeLine{}, Savings: []saving{}}
+func sizesOf(o *v1alpha1.MultidimPodAutoscaler) *recommended {
+	s := &recommended{Mode: string(o.Spec.Policy.UpdateMode), Containers: []sizeLine{}, Savings: []saving{}}
 	if s.Mode == "" {
 		s.Mode = string(v1alpha1.UpdateModeOff)
 	}

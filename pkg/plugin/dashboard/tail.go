@@ -29,6 +29,8 @@ type tail struct {
 	last     mark
 }
 
+func newTail(r room) tail { return tail{recorded: recorded{most: r.values}, most: r.bytes} }
+
 // mark tells the last decision that was read from others. The zero value: none was.
 type mark struct {
 	at   time.Time

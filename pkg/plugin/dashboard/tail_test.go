@@ -56,7 +56,7 @@ func TestTailFollows(t *testing.T) {
 			stream = recordingtest.SplitHour(noon.Add(time.Duration(r.IntN(1e9))), 2)
 		}
 		records := recordsOf(t, stream)
-		whole, followed := &tail{most: mostKept}, &tail{most: mostKept}
+		whole, followed := new(newTail(ownRoom)), new(newTail(ownRoom))
 		takeAll(t, whole, stream)
 		for n := 0; n < len(records); {
 			before := n
@@ -100,7 +100,7 @@ func TestTailOfARestart(t *testing.T) {
 		"nothing is new":  {first, 0, nil},
 		"nothing is left": {nil, 0, nil},
 	} {
-		to := &tail{most: mostKept}
+		to := new(newTail(ownRoom))
 		takeAll(t, to, recordingtest.Stream(first...))
 		takeAll(t, to, answered(nil, to.since())) // there may be nothing in between
 		takeAll(t, to, answered(tc.second, to.since()))
@@ -122,7 +122,7 @@ func TestTailIsBounded(t *testing.T) {
 	f := recordingtest.NewFleet(r, 10, steps)
 	f.Happen = recordingtest.Anything(r)
 	records := f.Run(steps)
-	to := &tail{most: most}
+	to := new(newTail(room{bytes: most, values: mostValues}))
 	takeAll(t, to, recordingtest.Stream(records[:5]...))
 	_, before := to.past()
 	early := recordsOf(t, slices.Concat(before...))
@@ -147,7 +147,7 @@ func TestTailIsBounded(t *testing.T) {
 func TestTailOfAnAnswerThatBreaksOff(t *testing.T) {
 	records := recordsOf(t, recordingtest.Hour(noon, "cart"))
 	stream := recordingtest.Stream(records...)
-	to := &tail{most: mostKept}
+	to := new(newTail(ownRoom))
 	if err := to.take(bytes.NewReader(stream[:len(stream)/2])); err == nil {
 		t.Error("half an answer is taken for whole")
 	}

@@ -31,6 +31,9 @@ type point struct {
 	// Unseen are clusters of which what is said is what was known last.
 	Unseen  []string
 	Metrics []summary.Amount
+	// Sized are what was recommended for containers, no more than [mostSized], and Beyond how many others there are.
+	Sized  []sized
+	Beyond int
 }
 
 // share is what one cluster runs, and between which bounds, if it has its own.
@@ -42,7 +45,9 @@ type share struct {
 }
 
 // weight is about how much memory a point takes, in values.
-func (p *point) weight() int { return 8 + 2*len(p.Clusters) + len(p.Unseen) + len(p.Metrics) }
+func (p *point) weight() int {
+	return 8 + 2*len(p.Clusters) + len(p.Unseen) + len(p.Metrics) + 3*len(p.Sized)
+}
 
 // says reports whether two points say the same of different times.
 func (p point) says(same point) bool {

@@ -70,11 +70,12 @@ func (a *Archive) Replay(ctx context.Context, of recording.Object, set []string,
 	l.settle()
 	run := replay.Options{CutOff: cutOff}
 	if len(set) > 0 {
-		run.Change = (&Options{Set: set}).change(l)
+		o := &Options{Set: set}
+		run.Change, run.ChangeSizes = o.change(l), o.changeSizes(l)
 	}
 	result, err := replay.Run(l.records, run)
 	if err != nil {
-		return nil, fmt.Errorf("FederatedHPA %s/%s: %w", of.Namespace, of.Name, err)
+		return nil, fmt.Errorf("%s: %w", l.title(), err)
 	}
 	return newReport(l, result, 0, len(set) > 0).view(set), nil
 }
@@ -86,8 +87,12 @@ type latest struct {
 }
 
 func weightOf(r *recording.Record) int {
-	if r.Split != nil {
+	switch {
+	case r.Split != nil:
 		return 1 + len(r.Split.Snapshot.Sites)
+	case r.Sizes != nil:
+		q := &r.Sizes.Question
+		return 1 + len(q.Template.Containers)*(1+len(q.Clusters))
 	}
 	return 1 + len(r.Question.Clusters)
 }

@@ -67,12 +67,7 @@ func Replay(ctx context.Context, caller *plugin.Caller, o Options) error {
 		return fmt.Errorf("%s: %w", l.title(), err)
 	}
 	r := newReport(l, result, o.Above, len(o.Set) > 0)
-	return o.write(caller.Out, r, r.text, r.pictures, func() any {
-		if r.InFact != nil {
-			return map[string]any{"sweep": r.sizeView(o.Set)}
-		}
-		return map[string]any{"replay": r.view(o.Set)}
-	})
+	return o.write(caller.Out, r, r.text, r.pictures, func() any { return map[string]any{"replay": r.view(o.Set)} })
 }
 
 func (o *Options) validate() error {

@@ -11,7 +11,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/chart"
 )
 
-// sheet is a table with what is said about it, for a text and a page: of several targets, or of sizes.
+// sheet is a table with what is said about it, for a text and a page: of several targets.
 type sheet struct {
 	Title string `json:"title"`
 	// Caption is that of the table; empty: it is of targets.

@@ -5,7 +5,6 @@ package replaying
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/pkg/replay"
@@ -89,21 +88,16 @@ func (r *report) sizePlots() string {
 	return r.plotted("cores requested", sizeCurves[0].of, max(most, math.SmallestNonzeroFloat32), "%6.2f")
 }
 
-// sizeView is a page with the table.
-func (r *report) sizeView(set []string) *sheet {
-	v := &sheet{
-		Title: r.title(), Caption: "Sizes", Notes: r.notes(), Head: []string{"Sum", "As it was"}, Unknown: r.unknowns(),
-		Advice: strings.Join(r.sizeNotes(), "\n"), Assuming: assumptionOfSizes,
+// sizeLines are what Pods request over the time, as a page shows them.
+func (r *report) sizeLines(points []replay.Point) (all []SizeLines) {
+	for _, c := range sizeCurves {
+		lines := SizeLines{Name: c.name}
+		for i := range points {
+			p := &points[i]
+			lines.Was, lines.Would = append(lines.Was, c.of(&p.Was)), append(lines.Would, c.of(&p.Would))
+			lines.InFact = append(lines.InFact, c.inFact(p.InFact))
+		}
+		all = append(all, lines)
 	}
-	v.Notes = v.Notes[:len(v.Notes)-len(r.sizeNotes())]
-	if r.Changed {
-		v.Head = append(v.Head, "As it would be")
-	}
-	for _, s := range set {
-		v.Notes = append(v.Notes, "set: "+s)
-	}
-	for _, row := range r.table() {
-		v.Rows = append(v.Rows, []string{row.Name, row.Was, row.Would}[:len(v.Head)])
-	}
-	return v
+	return all
 }

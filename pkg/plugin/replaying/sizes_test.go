@@ -6,49 +6,24 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 	"github.com/fleetscale/fleetscale/pkg/replay"
-	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
-// sizedHour is of the MultidimPodAutoscaler shop/web, of two Pods in one cluster, which use 200 m and 400 MiB after a day of that. For ten
-// minutes they use 300 m, and then one is killed.
-func sizedHour(t *testing.T) []byte {
-	t.Helper()
-	const day = 24 * 60
-	s := recordingtest.NewSized(1, 1)
-	s.Happen = func(step, _, _ int, use *sizes.Amounts, used *recording.Used, silent *bool) {
-		*use = sizes.Amounts{200, 400 << 20}
-		switch step -= day; {
-		case step >= 10 && step < 20:
-			use[sizes.CPU] = 300
-		case step == 20:
-			used.Kills, used.Had = 1, 500<<20
-		case step >= 40 && step < 50:
-			*silent = true
-		}
-	}
-	encoder, stream := recording.NewEncoder(), []byte(recording.Magic)
-	for _, r := range s.Run(rand.New(rand.NewPCG(1, 1)), day+61)[day:] {
-		var err error
-		if stream, err = encoder.Append(stream, r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return stream
-}
+// sizedHour is the second day of shop/web.
+func sizedHour() []byte { return recordingtest.SizedHour(recordingtest.Start.Add(24 * time.Hour)) }
 
 const doubled = `spec.constraints.container=[{name: "*", marginPercent: 100}]`
 
 // What is recommended stands beside what would be, with what it does not cover, and what Pods requested in fact.
 func TestReplayOfSizes(t *testing.T) {
-	record := sizedHour(t)
+	record := sizedHour()
 	both := slices.Concat(recordingtest.Hour(recordingtest.Start, "web"), record)
 	for name, tc := range map[string]struct {
 		in      []byte
@@ -68,7 +43,8 @@ func TestReplayOfSizes(t *testing.T) {
 		"beside a FederatedHPA":    {both, Options{Sized: "shop/web"}, []string{"MultidimPodAutoscaler shop/web: 61 decisions"}},
 		"a FederatedHPA beside it": {both, Options{Object: "shop/web"}, []string{"FederatedHPA shop/web: 241 decisions"}},
 		"a page": {record, Options{Set: []string{doubled}, Format: "html"}, []string{
-			`"As it would be"`, `set: spec.constraints`, "GiB-hours requested"}},
+			`"replay":{"title":"MultidimPodAutoscaler shop/web"`, `"set":["spec.constraints`, "GiB-hours requested", `"inFact":[2,2`,
+			"Unseen: clusters could not be seen, so nothing became less"}},
 		"a picture": {record, Options{Set: []string{doubled}, Format: "svg"}, []string{
 			"cores requested", "GiB requested", ">in fact</text>", "url(#hatch)"}},
 	} {
@@ -87,7 +63,7 @@ func TestReplayOfSizes(t *testing.T) {
 }
 
 func TestReplayOfSizesForPrograms(t *testing.T) {
-	out, err := run(t, sizedHour(t), Options{Format: "json", Set: []string{doubled}})
+	out, err := run(t, sizedHour(), Options{Format: "json", Set: []string{doubled}})
 	r := &report{}
 	if err != nil || json.Unmarshal([]byte(out), r) != nil {
 		t.Fatal(err, out)
@@ -101,7 +77,7 @@ func TestReplayOfSizesForPrograms(t *testing.T) {
 
 // Several percentiles and margins stand beside each other, and the least that does is advised.
 func TestSweepOfSizes(t *testing.T) {
-	record := sizedHour(t)
+	record := sizedHour()
 	margins := SweepOptions{Targets: "0:100:25", Field: replay.MarginPercent, Within: 1}
 	often, room := margins, margins
 	often.Within, room.Headroom, room.Wished = 17, 30, true
@@ -146,7 +122,7 @@ func TestSweepOfSizes(t *testing.T) {
 
 // What cannot be known is refused.
 func TestReplayOfSizesThatIsRefused(t *testing.T) {
-	record := sizedHour(t)
+	record := sizedHour()
 	both := slices.Concat(recordingtest.Hour(recordingtest.Start, "web"), record)
 	for name, tc := range map[string]struct {
 		in      []byte
@@ -173,7 +149,7 @@ func TestReplayOfSizesThatIsRefused(t *testing.T) {
 
 // The past of a FederatedHPA has no sizes of a MultidimPodAutoscaler of its name, as those that it drives have.
 func TestPastWithoutSizes(t *testing.T) {
-	stream := slices.Concat(recordingtest.Hour(recordingtest.Start, "web"), sizedHour(t))
+	stream := slices.Concat(recordingtest.Hour(recordingtest.Start, "web"), sizedHour())
 	a := NewArchive(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(stream)), nil })
 	v, err := a.Replay(t.Context(), recording.Object{Namespace: "shop", Name: "web"}, nil, 95)
 	if err != nil || !strings.Contains(strings.Join(v.Notes, "\n"), "all are as they were") || len(v.At) != 241 {

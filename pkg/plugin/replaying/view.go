@@ -33,6 +33,8 @@ type View struct {
 	At    []int64 `json:"at"`
 	Was   Lines   `json:"was"`
 	Would Lines   `json:"would"`
+	// Sizes are there instead of the others where the decisions are on sizes.
+	Sizes []SizeLines `json:"sizes,omitempty"`
 	// Clusters are those that bounds were split among, if there are any: with the most Pods first, and no more than [mostClusters].
 	Clusters []ClusterLines `json:"clusters,omitempty"`
 	Spans    []Part         `json:"spans,omitempty"`
@@ -52,6 +54,14 @@ type Lines struct {
 	Max      []int32  `json:"max"`
 	Asked    []int32  `json:"asked"`
 	Use      []*int64 `json:"use"`
+}
+
+// SizeLines are what all Pods request together, by both sides and in fact.
+type SizeLines struct {
+	Name   string    `json:"name"`
+	Was    []float64 `json:"was"`
+	Would  []float64 `json:"would"`
+	InFact []float64 `json:"inFact"`
 }
 
 // ClusterLines are those of one cluster: what it ran and would run, its bounds on both sides, and when its load is not known. Null: it had
@@ -109,11 +119,14 @@ func (r *report) view(set []string) *View {
 		v.Was.add(&p.Was)
 		v.Would.add(&p.Would)
 	}
-	v.Spans, v.Clusters = partsOf(replay.Spans(points)), clusterLines(r.Clusters, points)
+	v.Spans, v.Clusters = partsOf(replay.Spans(points), r.because), clusterLines(r, points)
+	if r.InFact != nil {
+		v.Was, v.Would, v.Sizes = Lines{}, Lines{}, r.sizeLines(points)
+	}
 	return v
 }
 
-func partsOf(spans []replay.Span) (all []Part) {
+func partsOf(spans []replay.Span, because func(replay.Unknown) string) (all []Part) {
 	for _, s := range spans {
 		all = append(all, Part{s.From.UnixMilli(), s.To.UnixMilli(), string(s.Unknown) + ": " + because(s.Unknown)})
 	}
@@ -124,8 +137,8 @@ func partsOf(spans []replay.Span) (all []Part) {
 const mostClusters = 8
 
 // clusterLines are those of the clusters with the most Pod-hours.
-func clusterLines(sums []clusterSums, points []replay.Point) (all []ClusterLines) {
-	for _, c := range byPodHours(sums) {
+func clusterLines(r *report, points []replay.Point) (all []ClusterLines) {
+	for _, c := range byPodHours(r.Clusters) {
 		if len(all) == mostClusters {
 			break
 		}
@@ -143,7 +156,7 @@ func clusterLines(sums []clusterSums, points []replay.Point) (all []ClusterLines
 			lines.Would.add(&p.Clusters[at].Would)
 			own[i].Unknown = cmp.Or(p.Clusters[at].Was.Unknown, p.Clusters[at].Would.Unknown)
 		}
-		lines.Spans = partsOf(replay.Spans(own))
+		lines.Spans = partsOf(replay.Spans(own), r.because)
 		all = append(all, lines)
 	}
 	return all

@@ -128,6 +128,31 @@ func (s *Sized) advise(q *recommendation.Question, a recommendation.Asked, silen
 	return advised
 }
 
+// SizedHour is the record of an hour of decisions on the sizes of the MultidimPodAutoscaler shop/web, one a minute, of two Pods in one
+// cluster, which use 200 m and 400 MiB after a day of that. For ten minutes they use 300 m, and then one is killed; for another ten the
+// cluster is silent. The spec has an entry for all containers, with its defaults.
+func SizedHour(start time.Time) []byte {
+	const day = 24 * 60
+	s := NewSized(1, 1)
+	m := &v1alpha1.MultidimPodAutoscaler{Spec: s.Spec}
+	m.Spec.Constraints.Container = []v1alpha1.ContainerConstraint{{Name: v1alpha1.AnyContainer}}
+	v1alpha1.DefaultMultidimPodAutoscaler(m)
+	s.Spec = m.Spec
+	s.now = start.Add(-day * time.Minute)
+	s.Happen = func(step, _, _ int, use *sizes.Amounts, used *recording.Used, silent *bool) {
+		*use = sizes.Amounts{200, 400 * mi}
+		switch step -= day; {
+		case step >= 10 && step < 20:
+			use[sizes.CPU] = 300
+		case step == 20:
+			used.Kills, used.Had = 1, 500*mi
+		case step >= 40 && step < 50:
+			*silent = true
+		}
+	}
+	return Stream(s.Run(calm{}, day+61)[day:]...)
+}
+
 // RandomSized is a workload in whose spec, template and clusters is anything that may be there, and to which anything happens.
 func RandomSized(r Random) *Sized {
 	s := NewSized(r.IntN(4)+1, r.IntN(3)+1)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
+	historyv1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/history/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 )
@@ -95,14 +96,18 @@ func (h *Hub) Refuse(path string, code int) {
 	h.refused[path] = code
 }
 
-// PutRecord has these decisions be recorded of a FederatedHPA, and no others.
+// PutRecord has these decisions be recorded of an autoscaler, and no others: they are all of its kind.
 func (h *Hub) PutRecord(namespace, name string, records ...*recording.Record) {
+	resource := historyv1alpha1.FederatedHPAs
+	if len(records) > 0 && records[0].Sizes != nil {
+		resource = historyv1alpha1.MultidimPodAutoscalers
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.records == nil {
 		h.records = map[string][]*recording.Record{}
 	}
-	h.records[namespace+"/"+name] = records
+	h.records[recordAt(namespace, resource, name)] = records
 }
 
 // Asked are from when on records were asked for, in the order of the questions; empty: for all.
@@ -112,11 +117,16 @@ func (h *Hub) Asked() []string {
 	return slices.Clone(h.asked)
 }
 
-// decisions answers with the record of an object, as history.fleetscale.io does.
-func (h *Hub) decisions(w http.ResponseWriter, namespace, name, since string) {
+// recordAt is the path of a record.
+func recordAt(namespace, resource, name string) string {
+	return "/apis/" + historyv1alpha1.SchemeGroupVersion.String() + "/namespaces/" + namespace + "/" + resource + "/" + name + "/decisions"
+}
+
+// decisions answers with a record, as history.fleetscale.io does.
+func (h *Hub) decisions(w http.ResponseWriter, path, since string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	records, found := h.records[namespace+"/"+name]
+	records, found := h.records[path]
 	if !found {
 		w.WriteHeader(http.StatusNotFound)
 		_ = json.NewEncoder(w).Encode(refusal(http.StatusNotFound, "the record"))
@@ -185,8 +195,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(code)
 		_ = json.NewEncoder(w).Encode(refusal(code, r.URL.Path))
 	case strings.HasSuffix(r.URL.Path, "/decisions"):
-		parts := strings.Split(r.URL.Path, "/")
-		h.decisions(w, parts[len(parts)-4], parts[len(parts)-2], r.URL.Query().Get("since"))
+		h.decisions(w, r.URL.Path, r.URL.Query().Get("since"))
 	case r.URL.Query().Get("watch") == "true":
 		h.watch(w, r, q)
 	default:

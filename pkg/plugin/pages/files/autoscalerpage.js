@@ -64,7 +64,7 @@ export function autoscalerPage(id) {
 }
 
 function sections(id, all, looked) {
-  return [heading(all), ...pictures(all, looked), compareSection(id, all, looked), replaySection(id, all, looked), clusters(all), sizes(all), comings(all), explanation(all), conditions(all), events(all)].filter(Boolean);
+  return [heading(all), ...pictures(all, looked), ...sizesOver(all, looked), compareSection(id, all, looked), replaySection(id, all, looked), clusters(all), sizes(all), comings(all), explanation(all), conditions(all), events(all)].filter(Boolean);
 }
 
 function heading(all) {
@@ -119,7 +119,7 @@ function pictures(all, looked) {
   }
   all.series.metrics.forEach((metric, i) => {
     const unit = (all.metrics[i] || {}).unit;
-    specs.push({ ...axis, title: metric.name, note: "against its target", format: (value) => amount(value, unit), height: 150,
+    specs.push({ ...axis, title: metric.name, note: "against its target", unit, format: (value) => amount(value, unit), height: 150,
       lines: [{ name: "target", values: metric.target, class: "most" }, { name: "value", values: metric.value, class: "metric" }] });
   });
   const { state, limit } = all.series;
@@ -171,6 +171,28 @@ function sizes(all) {
     of.savings.length > 0 && table("Savings", [{ name: "All Pods", head: true, cell: (line) => line.resource },
       { name: "Request", number: true, cell: (line) => line.requested }, { name: "Would request", number: true, cell: (line) => line.recommended },
       { name: "Saved", number: true, cell: (line) => line.saved }], of.savings));
+}
+
+// sizesOver has what was recommended over the time, and of what use, as far as it is recorded.
+function sizesOver(all, looked) {
+  const of = all.sizesOver;
+  if (!of || !of.at || of.lines.length === 0) return [];
+  if (!looked.sizes) looked.sizes = { kept: null };
+  const { at, state, unknown } = { unknown: [], ...of };
+  const axis = { at, from: Math.min(at[0], all.now - leastSpan), to: all.now, now: all.now, spans: unknown, marks: [], height: 150 };
+  const specs = of.lines.map((line) => {
+    const unit = line.resource === "memory" ? "B" : "";
+    return { ...axis, title: `${line.container}: ${line.resource}`, note: "recommended", unit, format: (value) => amount(value, unit),
+      bands: [{ upper: line.upper, lower: line.lower, class: "bounds" }],
+      lines: [{ name: "waste above", values: line.upper, class: "most" }, { name: "too little below", values: line.lower, class: "least" },
+        { name: "recommended", values: line.target, class: "desired" }, { name: "used", values: line.usage, class: "ready" }] };
+  });
+  const why = (moment) => whyAt(unknown, moment);
+  const notes = [h("p", { class: "note" }, "What is used is what the percentile of the spec comes to, before the margin.", of.others > 0 && ` ${many(of.others, "more container")} not shown.`),
+    unknown.length > 0 && h("p", { class: "note keys" }, h("span", { class: "hatched" }), "not known")].filter(Boolean);
+  return [timeline({ id: "sizesover", title: "Recorded sizes", at, specs, looked: looked.sizes, now: "Now", below: notes,
+    said: (i, moment) => [badge(state[i]), why(moment) && h("span", {}, why(moment))], words: (i) => [worded(state[i]), why(at[i])].filter(Boolean).join(", ") }),
+  valuesTable(at, specs, [{ name: "State", cell: (i) => worded(state[i]) }])];
 }
 
 function comings(all) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { h, s } from "./dom.js";
-import { day, minute, time } from "./format.js";
+import { day, minute, prefixOf, time } from "./format.js";
 
 // Charts of one page share their axis of time, and a cursor on it. Values are steps: each holds until the next.
 
-const left = 44, right = 12, top = 18, bottom = 22;
+const left = 62, right = 12, top = 18, bottom = 22;
 let serial = 0;
 
 // indexAt is the last point that is not after a time; -1: none is.
@@ -76,7 +76,8 @@ function steplines(at, values, x, y, end) {
 }
 
 // chart draws o.lines ({name, values, class}), o.bands ({upper, lower, class}) and o.stack ({name, values}) over o.at, from o.from to o.to;
-// o.now ends what is known. o.marks are {at, text, class}, o.spans {from, to, why} are hatched; o.format words a value.
+// o.now ends what is known. o.marks are {at, text, class}, o.spans {from, to, why} are hatched; o.format words a value, and o.unit is
+// B where values are bytes.
 export function chart(o) {
   const id = `chart${++serial}`;
   const plot = h("div", { class: "plot" });
@@ -90,7 +91,8 @@ export function chart(o) {
     const sums = o.at.map((_, i) => (o.stack || []).reduce((sum, part) => sum + part.values[i], 0));
     const values = [...(o.lines || []).flatMap((line) => line.values), ...(o.bands || []).flatMap((band) => band.upper), ...sums]
       .filter((value) => value !== null && value !== undefined);
-    const ticks = ticksOf(Math.max(...values, o.least || 0));
+    const highest = Math.max(...values, o.least || 0), scale = o.unit === "B" ? prefixOf(highest) : 1;
+    const ticks = ticksOf(highest / scale).map((tick) => tick * scale);
     const most = ticks[ticks.length - 1] || 1;
     const y = (value) => +(height - bottom - (value / most) * (height - top - bottom)).toFixed(1);
     const end = Math.min(o.now, o.to);

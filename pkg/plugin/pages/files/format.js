@@ -12,6 +12,9 @@ export const day = (at) => days.format(at);
 export const stamp = (at) => stamps.format(at);
 export const count = (n) => (n === undefined || n === null ? "–" : numbers.format(n));
 
+// short is a number of three digits.
+export const short = (n) => (n === undefined || n === null ? "–" : numbers.format(+n.toPrecision(3)));
+
 // span is a duration in its largest one or two units.
 export function span(milliseconds) {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
@@ -25,6 +28,9 @@ export function span(milliseconds) {
 export const many = (n, one) => `${count(n)} ${one}${n === 1 ? "" : "s"}`;
 
 const prefixes = [["Ti", 2 ** 40], ["Gi", 2 ** 30], ["Mi", 2 ** 20], ["Ki", 2 ** 10]];
+
+// prefixOf is the largest prefix of bytes that a size has, as a number.
+export const prefixOf = (bytes) => (prefixes.find(([, size]) => bytes >= size) || ["", 1])[1];
 
 // amount is a value of a metric: a ratio in percent, bytes with their prefix, and what else is as short as it can be.
 export function amount(value, unit) {

@@ -2,7 +2,7 @@
 
 import { h, table } from "./dom.js";
 import { whyAt } from "./chart.js";
-import { count } from "./format.js";
+import { count, short } from "./format.js";
 import { timeline, valuesTable } from "./timeline.js";
 
 // replayView is what a replay comes to: what was beside what would be, as numbers and as curves. Id tells it from what else is on a page.
@@ -11,7 +11,8 @@ export function replayView(all, id) {
   const axis = { at, from: at[0], to: Math.max(end, at[0] + 1000), now: end, spans: all.spans || [], marks: [] };
   const sides = (name, was, would) => [{ name: all.changed ? `${name} as it was` : name, values: was, class: "was" },
     all.changed && { name: `${name} as it would be`, values: would, class: "desired" }].filter(Boolean);
-  const specs = [
+  const specs = all.sizes ? all.sizes.map((lines) => ({ ...axis, title: lines.name, format: short, height: 200,
+    lines: [...sides(lines.name, lines.was, lines.would), { name: "in fact", values: lines.inFact, class: "most" }] })) : [
     { ...axis, title: "Replicas", format: count, least: 1, height: 240, lines: [
       { name: all.changed ? "max as it was" : "max", values: all.was.max, class: "most" },
       all.changed && { name: "max as it would be", values: all.would.max, class: "least" },
@@ -41,7 +42,7 @@ function clusterSpec(all, axis, { name, was, would, spans }) {
     lines: [...both("max", "max", ["most", "least"]), ...both("min", "min", ["most", "least"]), ...both("replicas", "replicas", ["was", "desired"])] };
 }
 
-// sweepView is a table, of several targets and which of them does, or of sizes; picture is what they take.
+// sweepView is a table, of several targets and which of them does; picture is what they take.
 export function sweepView(all, picture) {
   return h("div", {}, h("ul", { class: "notes" }, all.notes.map((note) => h("li", {}, note))),
     h("p", { class: "callout" }, all.advice), unknowns(all.unknown),

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/history/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
+)
+
+const decisionsOf = "/apis/history.fleetscale.io/v1alpha1/namespaces/shop/federatedhpas/"
+
+// pastOf is the page of an autoscaler once its record was read, or cannot be.
+func (p *served) pastOf(id, token string) (d detail) {
+	p.t.Helper()
+	for d.Reading = true; d.Reading; {
+		d = detail{}
+		if got := p.get("/autoscaler?id="+id, token); json.Unmarshal([]byte(got.body), &d) != nil {
+			p.t.Fatal(got.Status, got.body)
+		}
+	}
+	return d
+}
+
+// The past is read with each reader's own token: who may not read it is shown nothing of it, whoever else has it open.
+func TestReadersSeeTheirOwnPast(t *testing.T) {
+	p := host(t, 10)
+	records := recordsOf(t, recordingtest.Hour(time.Now().Add(-61*time.Minute).Truncate(time.Second), "east"))
+	for _, name := range []string{"ann", "bob", "cid"} {
+		hub := p.gate.admit("token-of-"+name, name)
+		holds(hub, "shop", "east")
+		switch name {
+		case "ann":
+			hub.PutRecord("shop", "east", records...)
+		case "bob":
+			hub.Refuse(decisionsOf+"east/decisions", http.StatusForbidden)
+		}
+		p.follow(p.browser(), "/", "Bearer token-of-"+name).all()
+	}
+	const id = "fhpa/shop/east"
+	ann := p.pastOf(id, "token-of-ann")
+	if ann.Recorded == nil || ann.Recorded.Decisions != len(records) || ann.RecordTrouble != "" || len(ann.Series.At) < 2 {
+		t.Errorf("ann is shown %+v, %q", ann.Recorded, ann.RecordTrouble)
+	}
+	bob := p.pastOf(id, "token-of-bob")
+	if bob.Recorded != nil || !strings.Contains(bob.RecordTrouble, "fleetscale-history-reader") {
+		t.Errorf("bob is shown %+v, %q", bob.Recorded, bob.RecordTrouble)
+	}
+	if cid := p.pastOf(id, "token-of-cid"); cid.Recorded != nil || cid.RecordTrouble != "" { // a hub without records is no trouble
+		t.Errorf("cid is shown %+v, %q", cid.Recorded, cid.RecordTrouble)
+	}
+	for _, path := range []string{"/moment?at=9999999999999&id=", "/replay?set=spec.maxReplicas=40&id="} {
+		if got := p.get(path+id, "token-of-ann"); got.StatusCode != http.StatusOK {
+			t.Errorf("%s for ann: %d %s", path, got.StatusCode, got.body)
+		}
+		if got := p.get(path+id, "token-of-bob"); got.StatusCode == http.StatusOK {
+			t.Errorf("%s for bob: %s", path, got.body)
+		}
+	}
+	if got := p.get("/autoscaler?id=fhpa/shop/west", "token-of-ann"); got.StatusCode != http.StatusNotFound {
+		t.Errorf("one that ann cannot list: %d", got.StatusCode)
+	}
+	for question, want := range map[string]bool{"GET token-of-ann " + decisionsOf + "east/decisions": true,
+		"GET token-of-bob " + decisionsOf + "east/decisions": true, "GET token-of-ann " + decisionsOf + "west/decisions": false} {
+		if (p.gate.times(question) > 0) != want {
+			t.Errorf("%s: asked %d times", question, p.gate.times(question))
+		}
+	}
+}
+
+// Who loses the right to a record loses what was read of it, and has it again with the right.
+func TestRecordOfALostRight(t *testing.T) {
+	followed(t, func(t *testing.T, r *recorder, h *histories) {
+		h.past(t.Context(), cart)
+		of := schema.GroupResource{Group: v1alpha1.GroupName, Resource: v1alpha1.FederatedHPAs}
+		r.err = apierrors.NewForbidden(of, "cart", nil)
+		time.Sleep(leastPause)
+		if got := h.past(t.Context(), cart); got.recorded != nil || got.trouble == "" || len(h.open[cart].segments) != 0 {
+			t.Errorf("%+v", got)
+		}
+		r.err = nil
+		time.Sleep(leastPause)
+		if got := h.past(t.Context(), cart); got.recorded == nil || !r.asked[2].IsZero() {
+			t.Errorf("%+v, asked since %v", got, r.asked)
+		}
+	})
+}
+
+// With a page ends what was read for it.
+func TestRecordsEndWithTheirPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{records: recordsOf(t, recordingtest.Hour(noon, "cart"))}
+		ctx, end := context.WithCancel(t.Context())
+		h := newHistories(ctx, r.ask, ownRoom, nil)
+		h.past(t.Context(), cart)
+		end()
+		synctest.Wait()
+		if len(h.open) != 0 {
+			t.Errorf("%d are kept", len(h.open))
+		}
+		if got := h.past(t.Context(), cart); got != (before{}) || len(h.open) != 0 || len(r.asked) != 1 {
+			t.Errorf("%+v, %d are kept, asked since %v", got, len(h.open), r.asked)
+		}
+	})
+}
+
+// Few do something at one time, and who has waited without success keeps nobody out.
+func TestTurns(t *testing.T) {
+	all := turns{make(chan struct{}, 2), make(chan struct{}, 1)}
+	leave, err := all.take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, end := context.WithCancel(t.Context())
+	end()
+	if _, err := all.take(gone); err == nil || len(all[0]) != 1 || len(all[1]) != 1 {
+		t.Errorf("a second one: %v; %d and %d have turns", err, len(all[0]), len(all[1]))
+	}
+	if leave(); len(all[0])+len(all[1]) != 0 {
+		t.Errorf("%d and %d have turns", len(all[0]), len(all[1]))
+	}
+	if _, err := (turns)(nil).take(gone); err != nil {
+		t.Error(err)
+	}
+}
+
+// The more an autoscaler has clusters, the fewer points are kept of it.
+func TestPointsOfManyClustersAreFew(t *testing.T) {
+	records := recordsOf(t, recordingtest.SplitHour(noon, 50))
+	r := &recorded{most: 1 << 12}
+	for _, record := range records {
+		r.add(record)
+		weight := 0
+		for i := range r.points {
+			weight += r.points[i].weight()
+		}
+		if weight != r.weight || weight > r.most {
+			t.Fatalf("%d points weigh %d, which is taken for %d", len(r.points), weight, r.weight)
+		}
+	}
+	if n := len(r.points); n < 2 || !r.points[n-1].At.After(noon.Add(30*time.Minute)) {
+		t.Errorf("%d points are kept, the last of %v", n, r.points[n-1].At)
+	}
+}
