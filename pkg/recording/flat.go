@@ -68,7 +68,7 @@ func (l *ledger) record(r *Record, spec *int64) {
 	number(l, &r.Outcome)
 	l.int32(&r.After)
 	list(l, &q.Clusters, l.cluster)
-	l.names = sortedNames(q)
+	l.names = sortedNames(l.names[:0], q)
 	list(l, &r.Facts, func(f *Facts) {
 		l.optional(&f.Ready)
 		l.optional(&f.Age)
@@ -206,10 +206,10 @@ func (l *ledger) state(s *replicas.State) {
 	}
 }
 
-func sortedNames(q *replicas.Question) []string {
-	names := make([]string, len(q.Clusters))
+// sortedNames are those of the clusters, in the place of names.
+func sortedNames(names []string, q *replicas.Question) []string {
 	for i := range q.Clusters {
-		names[i] = q.Clusters[i].Name
+		names = append(names, q.Clusters[i].Name)
 	}
 	slices.Sort(names)
 	return names

@@ -40,7 +40,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type Encoder struct {
 	texts   map[string]int64
 	objects map[Object]*written
+	names   []string
 	numbers []int64
+	flat    []byte
 	payload []byte
 	fresh   []string
 	kept    int
@@ -94,9 +96,9 @@ func (e *Encoder) Append(to []byte, r *Record) ([]byte, error) {
 		}
 		spec = e.number(text)
 	}
-	l := ledger{numbers: e.numbers[:0], number: e.number}
+	l := ledger{numbers: e.numbers[:0], names: e.names, number: e.number}
 	l.of(r, &spec)
-	e.numbers = l.numbers
+	e.numbers, e.names, e.flat = l.numbers, l.names, appendNumbers(e.flat[:0], l.numbers)
 	payload := binary.AppendUvarint(e.payload[:0], uint64(of.index))
 	if !known {
 		payload = binary.AppendUvarint(payload, uint64(r.Object.Kind))
@@ -108,7 +110,7 @@ func (e *Encoder) Append(to []byte, r *Record) ([]byte, error) {
 	for _, text := range e.fresh {
 		payload = appendText(payload, text)
 	}
-	payload = appendDelta(payload, of.numbers, e.numbers)
+	payload = appendDelta(payload, of.numbers, e.flat, len(e.numbers))
 	e.payload = payload
 	if len(payload) > mostFrame || len(e.numbers) > mostNumbers {
 		e.forgetFresh()
@@ -119,7 +121,7 @@ func (e *Encoder) Append(to []byte, r *Record) ([]byte, error) {
 		e.kept += perObject
 	}
 	e.kept -= len(of.numbers)
-	of.numbers, of.generation, of.spec = appendNumbers(of.numbers[:0], e.numbers), r.Question.Generation, spec
+	of.numbers, of.generation, of.spec = append(of.numbers[:0], e.flat...), r.Question.Generation, spec
 	e.kept += len(of.numbers)
 	return appendFrame(to, payload), nil
 }

@@ -24,13 +24,15 @@ func (d *Decision) Retold(q *Question) Question {
 		}
 	}
 	r.Clusters = make([]Cluster, len(q.Clusters))
+	assigned := make([]int32, len(q.Clusters)) // of their own: who asked may write to a scale that is going to be written
 	for i := range q.Clusters {
 		c := &q.Clusters[i]
 		r.Clusters[i] = Cluster{
 			Name: c.Name, Silent: c.Silent, Drained: c.Drained, Replicas: c.Replicas, Selector: c.Selector, Autoscalers: c.Autoscalers,
 		}
 		if c.Assigned != nil {
-			r.Clusters[i].Assigned = new(*c.Assigned) // which may be that of a scale that is going to be written
+			assigned[i] = *c.Assigned
+			r.Clusters[i].Assigned = &assigned[i]
 		}
 	}
 	r.Metrics = nil

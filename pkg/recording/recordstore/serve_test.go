@@ -31,7 +31,7 @@ func TestHandler(t *testing.T) {
 		for _, r := range recordingtest.NewSized(1, 1).Run(rand.New(rand.NewPCG(1, 1)), 3) {
 			s.Record(r)
 		}
-		synctest.Wait()
+		write()
 		handler := s.Handler()
 		ask := func(query string) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()
@@ -73,7 +73,7 @@ func TestAnswersRest(t *testing.T) {
 		s := newStore("", 1<<20)
 		defer running(t, s)()
 		s.Record(record("cart", time.Now()))
-		synctest.Wait()
+		write()
 		handler, start := s.Handler(), time.Now()
 		ask := func(ctx context.Context) int {
 			w := slow{httptest.NewRecorder(), time.Second}

@@ -14,8 +14,10 @@ import (
 )
 
 const (
-	// waiting is how many records wait to be written.
+	// waiting is how many records wait to be written, at most; half of them are written at once.
 	waiting = 1024
+	// period is for how long they wait at most: to wake up the goroutine that writes takes more of the CPU than to write one.
+	period = time.Second
 	// segments are how many share the bound: so much of it is lost with the oldest.
 	segments = 16
 	// leastSegment is how small they are at least, in bytes.
@@ -39,7 +41,9 @@ type Options struct {
 type Store struct {
 	Options
 	queue chan *recording.Record
-	kept  media
+	// full is told when half of the queue is.
+	full chan struct{}
+	kept media
 	// Of the goroutine that writes: the segment, and until when none is begun.
 	encoder *recording.Encoder
 	begun   time.Time
@@ -61,7 +65,7 @@ type media interface {
 
 // New returns a store. Nothing is written before its first record.
 func New(o Options) *Store {
-	s := &Store{Options: o, queue: make(chan *recording.Record, waiting), kept: &memory{}}
+	s := &Store{Options: o, queue: make(chan *recording.Record, waiting), full: make(chan struct{}, 1), kept: &memory{}}
 	if o.Dir != "" {
 		s.kept = &files{dir: o.Dir}
 	}
@@ -75,28 +79,32 @@ func (s *Store) Record(r *recording.Record) {
 	default:
 		s.Metrics.dropped.WithLabelValues(reasonBusy).Inc()
 	}
-}
-
-// Run writes until ctx ends, and then what is left.
-func (s *Store) Run(ctx context.Context) error {
-	for {
+	if len(s.queue) >= waiting/2 {
 		select {
-		case r := <-s.queue:
-			s.write(ctx, s.batch(r))
-		case <-ctx.Done():
-			if left := s.batch(nil); len(left) > 0 {
-				s.write(ctx, left)
-			}
-			return nil
+		case s.full <- struct{}{}:
+		default:
 		}
 	}
 }
 
-// batch is the record, if there is one, and all that wait behind it: they are written at once.
-func (s *Store) batch(r *recording.Record) (all []*recording.Record) {
-	if r != nil {
-		all = append(all, r)
+// Run writes until ctx ends, and then what is left.
+func (s *Store) Run(ctx context.Context) error {
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.full:
+		case <-ticker.C:
+		case <-ctx.Done():
+			s.write(ctx)
+			return nil
+		}
+		s.write(ctx)
 	}
+}
+
+// batch are all records that wait: they are written at once.
+func (s *Store) batch() (all []*recording.Record) {
 	for {
 		select {
 		case next := <-s.queue:
@@ -107,8 +115,11 @@ func (s *Store) batch(r *recording.Record) (all []*recording.Record) {
 	}
 }
 
-func (s *Store) write(ctx context.Context, batch []*recording.Record) {
-	now := s.Clock.Now()
+func (s *Store) write(ctx context.Context) {
+	batch, now := s.batch(), s.Clock.Now()
+	if len(batch) == 0 {
+		return
+	}
 	if now.Before(s.pause) {
 		s.Metrics.dropped.WithLabelValues(reasonUnwritable).Add(float64(len(batch)))
 		return

@@ -53,6 +53,12 @@ func running(t *testing.T, s *Store) func() {
 	}
 }
 
+// write has what was recorded written.
+func write() {
+	time.Sleep(period)
+	synctest.Wait()
+}
+
 // times are those of the records of an object.
 func times(t *testing.T, s *Store, name string) (all []time.Time) {
 	t.Helper()
@@ -101,7 +107,7 @@ func TestWhatIsRecordedCanBeRead(t *testing.T) {
 			s.Record(record("cart", at))
 			s.Record(record("other", at))
 			want = append(want, at)
-			synctest.Wait()
+			write()
 		}
 		if diff := cmp.Diff(want, times(t, s, "cart")); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -125,8 +131,7 @@ func TestTheOldestGoes(t *testing.T) {
 			r := *one
 			r.Object.Name, r.Question.Now = fmt.Sprint("cart-", n%40), start.Add(time.Duration(n)*time.Hour)
 			if s.Record(&r); n%500 == 499 {
-				synctest.Wait()
-				time.Sleep(time.Second) // a segment is named by when it began
+				write()
 			}
 		}
 		size := int64(0)
@@ -166,7 +171,7 @@ func TestOlderSegmentsAreNotRead(t *testing.T) {
 		start := time.Now()
 		for range 6 { // each begins a segment, which holds 10 hours
 			s.Record(record("cart", time.Now()))
-			synctest.Wait()
+			write()
 			time.Sleep(12 * time.Hour)
 		}
 		for after, want := range map[time.Duration]int{
@@ -185,7 +190,7 @@ func TestTheAgedGoes(t *testing.T) {
 		defer running(t, s)()
 		for range 30 {
 			s.Record(record("cart", time.Now()))
-			synctest.Wait()
+			write()
 			time.Sleep(24 * time.Hour)
 		}
 		got := times(t, s, "cart")
@@ -204,7 +209,7 @@ func TestARestart(t *testing.T) {
 		for i := range 10 {
 			s.Record(record("cart", time.Unix(int64(i+1), 0)))
 		}
-		synctest.Wait()
+		write()
 		stop()
 		all, err := filepath.Glob(filepath.Join(dir, "*.fsr"))
 		if err != nil || len(all) != 1 {
@@ -221,7 +226,7 @@ func TestARestart(t *testing.T) {
 		next := newStore(dir, 1<<20)
 		defer running(t, next)()
 		next.Record(record("cart", time.Unix(11, 0)))
-		synctest.Wait()
+		write()
 		got := times(t, next, "cart")
 		if len(got) != 10 || !got[8].Equal(time.Unix(9, 0)) || !got[9].Equal(time.Unix(11, 0)) {
 			t.Errorf("%v", got)
@@ -240,7 +245,7 @@ func TestAnUnwritableDirectory(t *testing.T) {
 		defer running(t, s)()
 		for range 3 {
 			s.Record(record("cart", time.Now()))
-			synctest.Wait()
+			write()
 		}
 		if got := testutil.ToFloat64(s.Metrics.dropped.WithLabelValues(reasonUnwritable)); got != 3 {
 			t.Errorf("%v were left out", got)
@@ -250,7 +255,7 @@ func TestAnUnwritableDirectory(t *testing.T) {
 		}
 		time.Sleep(retryAfter)
 		s.Record(record("cart", time.Now()))
-		synctest.Wait()
+		write()
 		if got := times(t, s, "cart"); len(got) != 1 {
 			t.Errorf("%v", got)
 		}
@@ -267,6 +272,32 @@ func TestNobodyWaits(t *testing.T) {
 	if got := testutil.ToFloat64(s.Metrics.dropped.WithLabelValues(reasonBusy)); got != 5 {
 		t.Errorf("%v were left out", got)
 	}
+}
+
+// Who writes is not woken up for each record: they wait for a while, or until they are many.
+func TestTheyAreWrittenTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore("", 1<<20)
+		defer running(t, s)()
+		r := record("cart", time.Now())
+		want := func(written int) {
+			t.Helper()
+			synctest.Wait()
+			if got := testutil.ToFloat64(s.Metrics.records); got != float64(written) {
+				t.Errorf("%v are written, want %d", got, written)
+			}
+		}
+		for range waiting/2 - 1 {
+			s.Record(r)
+		}
+		want(0)
+		s.Record(r)
+		want(waiting / 2)
+		s.Record(r)
+		want(waiting / 2)
+		time.Sleep(period)
+		want(waiting/2 + 1)
+	})
 }
 
 // What cannot be read is not taken for a whole record.

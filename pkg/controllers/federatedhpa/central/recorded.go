@@ -3,6 +3,8 @@
 package central
 
 import (
+	"slices"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 )
@@ -25,13 +27,14 @@ func (o *outcome) finish(s *v1alpha1.FederatedHPAStatus) *recording.Record {
 	default:
 		r.Outcome, r.After = recording.Scaled, o.Replicas
 	}
-	facts := make(map[string]recording.Facts, len(s.Clusters))
-	for i := range s.Clusters {
-		facts[s.Clusters[i].Name] = recording.Facts{Ready: s.Clusters[i].ReadyReplicas, Age: s.Clusters[i].MetricAgeSeconds}
-	}
 	r.Facts = make([]recording.Facts, len(r.Question.Clusters))
-	for i := range r.Question.Clusters {
-		r.Facts[i] = facts[r.Question.Clusters[i].Name]
+	clusters := s.Clusters // in the order of the question, which has those that take part
+	for i := range r.Facts {
+		of := func(c v1alpha1.ClusterStatus) bool { return c.Name == r.Question.Clusters[i].Name }
+		if n := slices.IndexFunc(clusters, of); n >= 0 {
+			r.Facts[i] = recording.Facts{Ready: clusters[n].ReadyReplicas, Age: clusters[n].MetricAgeSeconds}
+			clusters = clusters[n+1:]
+		}
 	}
 	return r
 }
