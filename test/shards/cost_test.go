@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
@@ -85,15 +86,21 @@ func (e *env) costOf(t *testing.T, replicas int) (c cost) {
 		}
 	}
 	e.divided(t)
-	const decisions = `controller_runtime_reconcile_total\{controller="federatedhpa",result="requeue_after"\}`
-	e.comes(t, "the first decisions have been made", func(ctx context.Context) error { return e.reaches(ctx, decisions, measured/4, nil) })
-	before, cpu, from := e.sum(t, decisions), e.sum(t, "process_cpu_seconds_total"), time.Now()
-	e.comes(t, "more decisions have been made", func(ctx context.Context) error {
-		return e.reaches(ctx, decisions, before+measured, &c.decisions)
-	})
+	decided := func(n float64) func(context.Context) error {
+		return func(ctx context.Context) (err error) {
+			c.decisions, err = e.sum(ctx, "controller_runtime_reconcile_total", `controller="federatedhpa"`, `result="requeue_after"`)
+			if err == nil && c.decisions < n {
+				err = fmt.Errorf("%v, want %v", c.decisions, n)
+			}
+			return err
+		}
+	}
+	e.comes(t, "the first decisions have been made", decided(measured/4))
+	before, cpu, from := c.decisions, e.cpu(t), time.Now()
+	e.comes(t, "more decisions have been made", decided(before+measured))
 	until := time.Now()
 	c.decisions -= before
-	c.cpu = time.Duration((e.sum(t, "process_cpu_seconds_total") - cpu) * float64(time.Second))
+	c.cpu = e.cpu(t) - cpu
 	c.took = until.Sub(from)
 	for _, r := range e.replicas {
 		if err := r.Stop(); err != nil { // so that watches have ended
@@ -123,31 +130,24 @@ func (e *env) costOf(t *testing.T, replicas int) (c cost) {
 	return c
 }
 
-// sum is that of series of all replicas.
-func (e *env) sum(t *testing.T, series string) float64 {
+// cpu is what all replicas have used.
+func (e *env) cpu(t *testing.T) time.Duration {
 	t.Helper()
-	var sum float64
-	if err := e.reaches(t.Context(), series, 0, &sum); err != nil {
+	seconds, err := e.sum(t.Context(), "process_cpu_seconds_total")
+	if err != nil {
 		t.Fatal(err)
 	}
-	return sum
+	return time.Duration(seconds * float64(time.Second))
 }
 
-// reaches is nil once the sum of series of all replicas is so large.
-func (e *env) reaches(ctx context.Context, series string, want float64, sum *float64) error {
-	got := 0.0
+// sum is that of a metric of all replicas.
+func (e *env) sum(ctx context.Context, name string, labels ...string) (sum float64, err error) {
 	for _, r := range e.replicas {
-		n, err := r.tells(ctx, series)
+		n, err := fixture.Metric(ctx, r.Metrics(), name, labels...)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		got += n
+		sum += n
 	}
-	if sum != nil {
-		*sum = got
-	}
-	if got < want {
-		return fmt.Errorf("%v, want %v", got, want)
-	}
-	return nil
+	return sum, nil
 }
