@@ -6,6 +6,8 @@
 //
 // Each life of a replica has an address of its own, by which the logs tell it from others: it sends all it sends through a way of its own.
 //
+// And up to eight replicas divide as many objects as one had before, and what a decision costs is counted.
+//
 // Leases are as long as by default, so this is in the long form only: make test-full PARTS=shards. What judges the logs has a test that is
 // in all forms.
 package shards

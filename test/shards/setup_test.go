@@ -22,7 +22,7 @@ import (
 const (
 	// patience is ours, with anything: machines may be busy.
 	patience = 2 * time.Minute
-	// shards is in how many the objects are divided.
+	// shards is in how many the objects are divided, where the cost of that does not matter.
 	shards = 8
 	// shop is the namespace of all objects, on the hub and in the member.
 	shop       = "shop"
@@ -134,8 +134,8 @@ func portOf(c *lab.Cluster) string {
 	return server.Port()
 }
 
-// launch starts one more replica, which leaves with the test at the latest.
-func (e *env) launch(t *testing.T) error {
+// launch starts one more replica, with so many shards, which leaves with the test at the latest.
+func (e *env) launch(t *testing.T, shards int, environment ...string) error {
 	t.Helper()
 	e.launched++
 	name := fmt.Sprintf("controller-manager-%d", e.launched)
@@ -153,7 +153,7 @@ func (e *env) launch(t *testing.T) error {
 		return err
 	}
 	r := &replica{Controllers: controllers, way: newWay(t), number: e.launched}
-	prepared.Env = r.way.environment()
+	prepared.Env = append(r.way.environment(), environment...)
 	r.begins()
 	t.Cleanup(func() { e.leaves(t, r) })
 	r.Process, err = e.Run(t.Context(), prepared)
@@ -196,7 +196,7 @@ func (r *replica) revives(t *testing.T) {
 }
 
 // divided waits until all shards are worked on, and each replica has its part.
-func (e *env) divided(t *testing.T) {
+func (e *env) divided(t *testing.T, shards int) {
 	t.Helper()
 	e.comes(t, "the shards are divided", func(ctx context.Context) error {
 		var held []float64
@@ -208,7 +208,7 @@ func (e *env) divided(t *testing.T) {
 			}
 			held, sum = append(held, n), sum+n
 		}
-		if sum != shards || slices.Max(held)-slices.Min(held) > 1 {
+		if sum != float64(shards) || slices.Max(held)-slices.Min(held) > 1 {
 			return fmt.Errorf("the replicas hold %v", held)
 		}
 		return nil

@@ -74,7 +74,7 @@ func TestEachObjectHasOneWriter(t *testing.T) {
 	needsAddresses(t)
 	s := &story{env: shared.Of(t), t: t, began: time.Now()}
 	for range 3 {
-		s.must(s.launch(t))
+		s.must(s.launch(t, shards))
 	}
 	s.begin()
 	from := time.Now().Truncate(time.Minute).Add(time.Minute)
@@ -133,7 +133,7 @@ func (s *story) must(err error) {
 // begin makes the objects, and returns once each was decided and the shards are divided.
 func (s *story) begin() {
 	s.t.Helper()
-	s.divided(s.t)
+	s.divided(s.t, shards)
 	s.must(s.Apply(s.t.Context(), s.Hub(), shop, joined(ofHub, deployment)))
 	s.must(s.Apply(s.t.Context(), s.member, shop, joined(slices.Concat(ofMembers, distributed, crons), deployment)))
 	s.must(s.setLoad(1))
@@ -155,7 +155,7 @@ func (s *story) recover() {
 	for _, r := range s.replicas {
 		r.revives(s.t)
 	}
-	s.divided(s.t)
+	s.divided(s.t, shards)
 	s.decide("all are there", calmly)
 }
 

@@ -52,15 +52,13 @@ func run(ctx context.Context, o *Options) error {
 			return err
 		}
 	}
-	if o.Leader.divides() {
-		fenced(config)
-	}
-	told := NewMetrics(ctrlmetrics.Registry)
-	certificate, err := metricsCertificate(config, o, told.certificate)
+	candidate, err := newCandidate(config, o)
 	if err != nil {
 		return err
 	}
-	candidate, err := newCandidate(config, o)
+	fenced(config) // but for Leases themselves, which may be released
+	told := NewMetrics(ctrlmetrics.Registry)
+	certificate, err := metricsCertificate(config, o, told.certificate)
 	if err != nil {
 		return err
 	}
@@ -103,29 +101,25 @@ func newManager(config *rest.Config, o *Options, certificate *certs.Certificate,
 			return nil, fmt.Errorf("collecting the kinds: %w", err)
 		}
 	}
-	manager, err := ctrl.NewManager(config, ctrl.Options{
+	options := ctrl.Options{
 		Scheme:    scheme,
 		NewClient: hubclient.NewClient,
 		// else a hub with another schema drops our fields for good
-		Client:                  client.Options{FieldValidation: metav1.FieldValidationStrict},
-		Cache:                   o.Namespaces.Cache(cache.Options{DefaultTransform: slim}),
-		Metrics:                 command.MetricsServer(o.Serving.MetricsBindAddress, certificate.Get),
-		HealthProbeBindAddress:  o.Serving.HealthProbesBindAddress,
-		PprofBindAddress:        o.Serving.ProfilingBindAddress,
-		LeaderElection:          o.Leader.Elect && !o.Observing.Observe, // which takes writes, and any number may observe
-		LeaderElectionID:        lease,
-		LeaderElectionNamespace: o.Leader.Namespace,
-
-		LeaderElectionResourceLockInterface: candidate.lock(),
-
-		LeaseDuration:                 &o.Leader.LeaseDuration,
-		RenewDeadline:                 &o.Leader.RenewDeadline,
-		RetryPeriod:                   &o.Leader.RetryPeriod,
-		LeaderElectionReleaseOnCancel: true, // nothing is done after Start returns
-	})
+		Client:                 client.Options{FieldValidation: metav1.FieldValidationStrict},
+		Cache:                  o.Namespaces.Cache(cache.Options{DefaultTransform: slim}),
+		Metrics:                command.MetricsServer(o.Serving.MetricsBindAddress, certificate.Get),
+		HealthProbeBindAddress: o.Serving.HealthProbesBindAddress,
+		PprofBindAddress:       o.Serving.ProfilingBindAddress,
+		LeaseDuration:          &o.Leader.LeaseDuration,
+		RenewDeadline:          &o.Leader.RenewDeadline,
+		RetryPeriod:            &o.Leader.RetryPeriod,
+	}
+	candidate.stands(&options)
+	manager, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to work: %w", err)
 	}
+	candidate.tells(manager)
 	return manager, errors.Join(
 		manager.AddHealthzCheck("ping", healthz.Ping),
 		manager.AddReadyzCheck("certificate", command.ReadyCheck("certificate", func(*http.Request) error { return certificate.Ready() })),

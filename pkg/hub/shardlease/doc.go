@@ -6,7 +6,8 @@
 //
 // Work on a shard begins once its Lease is held and a list that began after that shows no replica with another division at work. It ends
 // before the Lease is released. If the Lease could not be renewed for the renew deadline, nothing is written any more ([fence]), some
-// seconds before anybody else may take it. As in all leader elections nothing keeps a write that was sent by then from arriving later.
+// seconds before anybody else may take it; so it is with the Lease of a leader ([Lock]), who without shards begins once nobody holds any
+// ([Alone]). As in all leader elections nothing keeps a write that was sent by then from arriving later.
 package shardlease
 
 import (

@@ -151,14 +151,12 @@ func (e *Elector) try(ctx context.Context, shard int) {
 
 func (e *Elector) election(t *term, expired func(*resourcelock.LeaderElectionRecord) bool) (*leaderelection.LeaderElector, error) {
 	name := e.shardLease(t.shard)
+	t.own = NewLock(&resourcelock.LeaseLock{
+		LeaseMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: name}, Client: e.Leases,
+		LockConfig: resourcelock.ResourceLockConfig{Identity: e.ID},
+	}, e.RenewDeadline)
 	return leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: &lock{
-			Interface: Own(&resourcelock.LeaseLock{
-				LeaseMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: name}, Client: e.Leases,
-				LockConfig: resourcelock.ResourceLockConfig{Identity: e.ID},
-			}),
-			term: t, expired: expired, renewDeadline: e.RenewDeadline,
-		},
+		Lock:          &lock{Lock: t.own, term: t, expired: expired},
 		Name:          name,
 		LeaseDuration: e.LeaseDuration, RenewDeadline: e.RenewDeadline, RetryPeriod: e.RetryPeriod,
 		ReleaseOnCancel: true,

@@ -47,6 +47,8 @@ type worker struct {
 	lasts  time.Duration // what is in progress when work on a shard ends
 	leases map[int]context.Context
 	begun  int
+	// stubborn work in progress does not end with its context.
+	stubborn bool
 }
 
 func (w *worker) Begin(ctx context.Context, shard int) {
@@ -59,22 +61,30 @@ func (w *worker) Begin(ctx context.Context, shard int) {
 func (w *worker) End(shard int) {
 	w.mu.Lock()
 	lease, lasts := w.leases[shard], w.lasts
+	var ended <-chan struct{}
+	if lease != nil && !w.stubborn {
+		ended = lease.Done()
+	}
 	w.mu.Unlock()
+	if lease == nil {
+		return
+	}
 	select {
-	case <-lease.Done():
+	case <-ended:
 	case <-time.After(lasts):
 	}
+	w.proceeds()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.leases, shard)
 }
 
-// writes are the shards whose objects the replica could write now.
+// writes are the shards whose objects the replica could write now: it may be late to see that a context has ended.
 func (w *worker) writes() (shards []int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for shard, ctx := range w.leases {
-		if !w.dead && ctx.Err() == nil && fence.Of(ctx)() == nil {
+		if !w.dead && w.still.Load() == nil && fence.Of(ctx)() == nil {
 			shards = append(shards, shard)
 		}
 	}
@@ -82,31 +92,49 @@ func (w *worker) writes() (shards []int) {
 	return shards
 }
 
-// begin has a replica begin.
-func (f *fleet) begin(shards int) *worker {
+func (f *fleet) worker(shards int) *worker {
 	w := &worker{
 		name: fmt.Sprintf("r%d", len(f.replicas)), shards: shards, lasts: time.Second,
 		leases: map[int]context.Context{}, done: make(chan struct{}),
 	}
 	w.hub = f.hub
+	f.replicas = append(f.replicas, w)
+	return w
+}
+
+// begin has a replica begin.
+func (f *fleet) begin(shards int) *worker {
+	w := f.worker(shards)
+	ctx, cancel := context.WithCancel(context.Background())
+	w.stop = cancel
+	w.elector = f.elector(w)
+	go func() {
+		defer close(w.done)
+		_ = w.elector.Run(ctx)
+	}()
+	return w
+}
+
+func (f *fleet) elector(w *worker) *Elector {
 	e, err := New(Options{
 		Leases: w, Namespace: "fleetscale-system", Name: "controller-manager", Domain: "fleetscale.io", Leader: leader,
-		ID: fmt.Sprintf("host_%s-of-%d", w.name, shards), Shards: shards,
-		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second, Work: w,
+		ID: w.identity(), Shards: w.shards,
+		LeaseDuration: 15 * time.Second, RenewDeadline: renewDeadline, RetryPeriod: 2 * time.Second, Work: w,
 		Annotations: map[string]string{address: w.name},
 	})
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	w.elector = e
-	ctx, cancel := context.WithCancel(context.Background())
-	w.stop = cancel
-	go func() {
-		defer close(w.done)
-		_ = e.Run(ctx)
-	}()
-	f.replicas = append(f.replicas, w)
-	return w
+	return e
+}
+
+const renewDeadline = 10 * time.Second
+
+func (w *worker) identity() string {
+	if w.shards == 1 {
+		return "host_" + w.name
+	}
+	return fmt.Sprintf("host_%s-of-%d", w.name, w.shards)
 }
 
 // kill has a replica do nothing any more, without a word to anybody.
@@ -178,6 +206,7 @@ func inFleet(t *testing.T, test func(f *fleet)) {
 		f.hub.lead("host_r0-of-8")
 		defer func() {
 			for _, w := range f.replicas {
+				w.thaw()
 				w.stop()
 				<-w.done
 			}

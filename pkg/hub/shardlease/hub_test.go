@@ -21,6 +21,7 @@ type hub struct {
 	version  int
 	leases   map[string]*coordinationv1.Lease
 	requests int
+	led      bool // by who renews the leader's Lease whenever it is read
 }
 
 var gr = coordinationv1.Resource("leases")
@@ -29,6 +30,7 @@ var gr = coordinationv1.Resource("leases")
 func (h *hub) lead(identity string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.led = true
 	h.put(leader, nil, coordinationv1.LeaseSpec{HolderIdentity: &identity, LeaseDurationSeconds: new(int32(15))})
 }
 
@@ -50,7 +52,24 @@ type replica struct {
 	hub                                 *hub
 	// cut: neither requests nor answers arrive. deaf: answers do not.
 	cut, deaf atomic.Bool
-	slow      atomic.Int64 // what a request takes
+	slow      atomic.Int64                  // what a request takes
+	still     atomic.Pointer[chan struct{}] // closed once the replica no longer stands still; nil: it does not
+}
+
+// freeze has the replica stand still, as a process that was stopped: nothing of it is done before it is thawed.
+func (r *replica) freeze() { r.still.CompareAndSwap(nil, new(make(chan struct{}))) }
+
+func (r *replica) thaw() {
+	if still := r.still.Swap(nil); still != nil {
+		close(*still)
+	}
+}
+
+// proceeds returns once the replica does not stand still.
+func (r *replica) proceeds() {
+	for still := r.still.Load(); still != nil; still = r.still.Load() {
+		<-*still
+	}
 }
 
 func (r *replica) Leases(string) coordinationv1client.LeaseInterface { return r }
@@ -63,7 +82,13 @@ func ask[T any](ctx context.Context, r *replica, do func() (T, error)) (T, error
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
 	pause := func() error {
+		if r.slow.Load() == 0 {
+			return nil
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -74,6 +99,7 @@ func ask[T any](ctx context.Context, r *replica, do func() (T, error)) (T, error
 	if err := pause(); err != nil {
 		return none, err
 	}
+	r.proceeds() // it may have been stopped just before it sends, and does not see that it is late
 	if r.cut.Load() {
 		<-ctx.Done()
 		return none, ctx.Err()
@@ -82,6 +108,7 @@ func ask[T any](ctx context.Context, r *replica, do func() (T, error)) (T, error
 	r.hub.requests++
 	answer, err := do()
 	r.hub.mu.Unlock()
+	r.proceeds()
 	if r.deaf.Load() {
 		<-ctx.Done()
 		return none, ctx.Err()
@@ -103,7 +130,7 @@ func (r *replica) Get(ctx context.Context, name string, _ metav1.GetOptions) (*c
 
 func (r *replica) List(ctx context.Context, _ metav1.ListOptions) (*coordinationv1.LeaseList, error) {
 	return ask(ctx, r, func() (*coordinationv1.LeaseList, error) {
-		if lead := r.hub.leases[leader]; lead != nil {
+		if lead := r.hub.leases[leader]; lead != nil && r.hub.led {
 			lead.Spec.RenewTime = &metav1.MicroTime{Time: time.Now()}
 		}
 		list := &coordinationv1.LeaseList{}

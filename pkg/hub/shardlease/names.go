@@ -19,13 +19,17 @@ var (
 	shardLeases = regexp.MustCompile(`-shard-([0-9]+)-of-([0-9]+)\.`)
 )
 
-// Identity is a new one of a replica.
+// Identity is a new one of a replica. With one shard it does not divide the objects.
 func Identity(shards int) (string, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return "", fmt.Errorf("choosing an identity: %w", err)
 	}
-	return fmt.Sprintf("%s_%s-of-%d", host, uuid.NewUUID(), shards), nil
+	identity := fmt.Sprintf("%s_%s", host, uuid.NewUUID())
+	if shards > 1 {
+		identity += fmt.Sprintf("-of-%d", shards)
+	}
+	return identity, nil
 }
 
 // divides returns in how many shards a replica divides the objects; 0: it does not.

@@ -4,9 +4,7 @@ package shardlease
 
 import (
 	"context"
-	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -18,6 +16,7 @@ import (
 type term struct {
 	shard int
 	work  Work
+	own   *Lock
 	// stop has the Lease released, or no longer tried for.
 	stop context.CancelFunc
 
@@ -28,9 +27,6 @@ type term struct {
 	// expiry ends the lease in time: the library tries to release it first, for as long as the hub does not answer.
 	expiry *time.Timer
 	ended  chan struct{} // closed once no work is in progress, and none begins
-
-	// writable is until when the Lease was renewed well enough for writes.
-	writable atomic.Pointer[time.Time]
 }
 
 type phase int
@@ -49,7 +45,7 @@ func (t *term) acquired(lease context.Context) {
 	if t.phase == tries {
 		t.phase = holds
 		t.lease, t.lose = context.WithCancel(lease)
-		t.expiry = time.AfterFunc(time.Until(*t.writable.Load()), t.expire)
+		t.expiry = time.AfterFunc(time.Until(*t.own.until.Load()), t.expire)
 	}
 }
 
@@ -64,7 +60,7 @@ func (t *term) begin() {
 	defer t.mu.Unlock()
 	if t.phase == holds {
 		t.phase = works
-		t.work.Begin(fence.With(t.lease, t.fence), t.shard)
+		t.work.Begin(fence.With(t.lease, t.own.Fence), t.shard)
 	}
 }
 
@@ -99,46 +95,34 @@ func (t *term) giveUp() {
 	}()
 }
 
-// renewed notes until when the Lease was renewed.
-func (t *term) renewed(until time.Time) {
-	t.writable.Store(&until)
+// renewed notes that the Lease was renewed.
+func (t *term) renewed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.expiry != nil {
-		t.expiry.Reset(time.Until(until))
+		t.expiry.Reset(time.Until(*t.own.until.Load()))
 	}
 }
 
 // expire ends what is in progress: the Lease was not renewed in time, even if it still comes to be.
 func (t *term) expire() {
-	if t.fence() != nil { // else it was renewed just now
+	if t.own.Fence() != nil { // else it was renewed just now
 		t.lose()
 		t.giveUp()
 	}
 }
 
-var errLost = errors.New("the Lease of its shard could not be renewed")
-
-// fence closes once the Lease was not renewed for the renew deadline, even if nobody has noticed yet.
-func (t *term) fence() error {
-	if until := t.writable.Load(); until == nil || !time.Now().Before(*until) {
-		return errLost
-	}
-	return nil
-}
-
 // lock is the Lease of a shard, as the library's election takes it.
 type lock struct {
-	resourcelock.Interface
+	*Lock
 	term *term
 	// expired reports whether the record has been seen for so long that anybody may take the Lease. The library begins to read a Lease
 	// only when it begins to try for it.
-	expired       func(*resourcelock.LeaderElectionRecord) bool
-	renewDeadline time.Duration
+	expired func(*resourcelock.LeaderElectionRecord) bool
 }
 
 func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	record, raw, err := l.Interface.Get(ctx)
+	record, raw, err := l.Lock.Get(ctx)
 	if err == nil && record.HolderIdentity != l.Identity() && l.expired(record) {
 		record.HolderIdentity = "" // it is taken only if nobody has changed it since
 	}
@@ -146,8 +130,7 @@ func (l *lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 }
 
 func (l *lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
-	sent := time.Now()
-	return l.renewed(l.Interface.Create(ctx, record), sent)
+	return l.renewed(l.Lock.Create(ctx, record))
 }
 
 func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
@@ -157,16 +140,14 @@ func (l *lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 		case <-ctx.Done():
 			return ctx.Err() // it is not, as somebody still works: it expires
 		}
-		return l.Interface.Update(ctx, record)
+		return l.Lock.Update(ctx, record)
 	}
-	sent := time.Now()
-	return l.renewed(l.Interface.Update(ctx, record), sent)
+	return l.renewed(l.Lock.Update(ctx, record))
 }
 
-// renewed notes when a request was sent that has renewed the Lease.
-func (l *lock) renewed(err error, sent time.Time) error {
+func (l *lock) renewed(err error) error {
 	if err == nil {
-		l.term.renewed(sent.Add(l.renewDeadline))
+		l.term.renewed()
 	}
 	return err
 }
