@@ -228,8 +228,9 @@ bench-micro: need-go ## Measure packages by themselves: memory, answers, admissi
 
 ##-- Keep the house
 
-# All modules with code of ours: test/karmada and test/kubernetes/* have none, and what they require takes minutes to compile.
-MODULES = . test test/oracle tools tools/dist tools/monitoring
+# All modules with code of ours. test/kubernetes/* have none, and test/karmada has one import: what they require takes minutes to compile.
+# Most of what test/certmanager requires is of the versions that test/ has, and compiled for that.
+MODULES = . test test/oracle test/certmanager tools tools/dist tools/monitoring
 
 .PHONY: lint
 lint: need-go ## Check the code against the rules of .golangci.yml, with go vet, every text for words that we do without, and the licences of what is linked

@@ -143,6 +143,7 @@ var neighbours = map[string][]string{
 	"pkg/memberhpa":                            {"pkg/assignment"},
 	"pkg/members/connection":                   {"pkg/fence", "pkg/members/ratelimit", "pkg/readonly"},
 	"pkg/hub/shardlease":                       {"pkg/fence"},
+	"pkg/hub/hubtest":                          {"pkg/claims/index"},
 	"pkg/controllers/sharding":                 {"pkg/controllers/perobject", "pkg/fence", "pkg/hub/shardlease"},
 	"pkg/members/memberstest":                  {"pkg/members/connection"},
 	"pkg/members/mirror":                       {"pkg/members/connection", "pkg/members/member"},

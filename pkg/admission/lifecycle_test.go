@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestWhatIsBeingDeletedPasses(t *testing.T) {
@@ -133,9 +134,7 @@ func TestNeighboursThatAreBeingDeletedDoNotCount(t *testing.T) {
 	}
 	other.DeletionTimestamp, rules.DeletionTimestamp, hpa.DeletionTimestamp = deleted(), deleted(), deleted()
 	sized.DeletionTimestamp = deleted()
-	if diff := cmp.Diff([]string{"", "", "", ""}, judge()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", []string{"", "", "", ""}, judge())
 }
 
 // A stored FederatedHPA need not have been mutated.

@@ -54,14 +54,11 @@ func sharedGoals(spec *v1alpha1.MultidimPodAutoscalerSpec, path *field.Path) []s
 }
 
 func resourceGoal(metric autoscalingv2.MetricSpec, path *field.Path) *sharedGoal {
-	switch {
-	case metric.Resource != nil:
-		return &sharedGoal{path, metric.Resource.Name, "", metric.Resource.Target.AverageUtilization != nil}
-	case metric.ContainerResource != nil:
-		m := metric.ContainerResource
-		return &sharedGoal{path, m.Name, m.Container, m.Target.AverageUtilization != nil}
+	name, container, target := v1alpha1.ResourceOf(&metric)
+	if target == nil {
+		return nil
 	}
-	return nil
+	return &sharedGoal{path, name, container, target.AverageUtilization != nil}
 }
 
 func (g *sharedGoal) sized(spec *v1alpha1.MultidimPodAutoscalerSpec) bool {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // candidates are clusters a, b, c ... that run these replicas, of weight 1 and without bounds.
@@ -173,9 +174,7 @@ func TestAssign(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, splitOf(Assign(tc.AssignQuestion)), cmp.AllowUnexported(split{})); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, splitOf(Assign(tc.AssignQuestion)), cmp.AllowUnexported(split{}))
 		})
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -20,10 +18,9 @@ const (
 
 // destinations are clusters a, b, c ... with these current replicas, weighing 1, 2, 3 ... and without bounds.
 func destinations(current ...int32) []Cluster {
-	var clusters []Cluster
-	for i, replicas := range current {
-		clusters = append(clusters, Cluster{Name: string(rune('a' + i)), Current: replicas,
-			Preference: Preference{Weight: int64(i + 1), Ceiling: maxReplicas}})
+	clusters := candidates(current...)
+	for i := range clusters {
+		clusters[i].Weight = int64(i + 1)
 	}
 	return clusters
 }
@@ -35,30 +32,9 @@ func with(clusters []Cluster, name string, change func(*Cluster)) []Cluster {
 	return clusters
 }
 
-func capacities(clusters []Cluster, capacities ...int32) []Cluster {
-	for i, capacity := range capacities {
-		clusters[i].Capacity = &capacity
-	}
-	return clusters
-}
-
-func priorities(clusters []Cluster, priorities ...int32) []Cluster {
-	for i, priority := range priorities {
-		clusters[i].Priority = priority
-	}
-	return clusters
-}
-
 func loads(clusters []Cluster, loads ...int64) []Cluster {
 	for i, load := range loads {
 		clusters[i].Load = load
-	}
-	return clusters
-}
-
-func weights(clusters []Cluster, weights ...int64) []Cluster {
-	for i, weight := range weights {
-		clusters[i].Weight = weight
 	}
 	return clusters
 }
@@ -94,9 +70,9 @@ func TestDistribute(t *testing.T) {
 		"a cluster that cannot host more":           {StaticWeighted, 10, with(destinations(0, 0, 0), "c", limited), []int32{2, 5, 3}},
 		"a cluster is lost":                         {StaticWeighted, 10, destinations(1, 4), []int32{3, 7}},
 		"nothing":                                   {StaticWeighted, 0, destinations(1, 4, 5), []int32{0, 0, 0}},
-		"no weights: equally":                       {StaticWeighted, 10, weights(destinations(0, 0, 0), 0, 0, 0), []int32{4, 3, 3}},
-		"a weight of 0 has no share":                {StaticWeighted, 10, weights(destinations(0, 0, 0), 0, 1, 1), []int32{0, 5, 5}},
-		"a weight of 0 takes what others cannot":    {StaticWeighted, 10, with(weights(destinations(0, 0), 0, 1), "b", atMost3), []int32{7, 3}},
+		"no weights: equally":                       {StaticWeighted, 10, weighing(destinations(0, 0, 0), 0, 0, 0), []int32{4, 3, 3}},
+		"a weight of 0 has no share":                {StaticWeighted, 10, weighing(destinations(0, 0, 0), 0, 1, 1), []int32{0, 5, 5}},
+		"a weight of 0 takes what others cannot":    {StaticWeighted, 10, with(weighing(destinations(0, 0), 0, 1), "b", atMost3), []int32{7, 3}},
 		"a floor comes first": {StaticWeighted, 3, with(destinations(0, 0, 0), "a", func(c *Cluster) { c.Floor = 2 }),
 			[]int32{2, 0, 1}},
 		"a floor is kept on the way down": {StaticWeighted, 3, with(destinations(5, 5, 5), "a", func(c *Cluster) { c.Floor = 2 }),
@@ -110,31 +86,29 @@ func TestDistribute(t *testing.T) {
 			with(destinations(0, 0, 6), "c", func(c *Cluster) { c.Held = true }), []int32{2, 4, 6}},
 		"one held with more than all": {StaticWeighted, 5,
 			with(destinations(1, 1, 6), "c", func(c *Cluster) { c.Held = true }), []int32{0, 0, 6}},
-		"as many as each can host":                  {DynamicWeighted, 24, capacities(destinations(0, 0, 0), 1, 5, 2), []int32{3, 15, 6}},
+		"as many as each can host":                  {DynamicWeighted, 24, hosting(destinations(0, 0, 0), 1, 5, 2), []int32{3, 15, 6}},
 		"capacity unknown: as many as run":          {DynamicWeighted, 9, destinations(2, 1), []int32{6, 3}},
-		"no capacity: equally":                      {DynamicWeighted, 9, capacities(destinations(0, 0), 0, 0), []int32{5, 4}},
-		"few clusters: the largest is filled first": {Aggregated, 9, capacities(destinations(0, 0, 0), 2, 8, 2), []int32{1, 8, 0}},
-		"few clusters: one that runs comes first":   {Aggregated, 9, capacities(destinations(1, 0, 0), 2, 8, 2), []int32{2, 7, 0}},
-		"few clusters: the rest goes to the first":  {Aggregated, 24, capacities(destinations(0, 0, 0), 8, 2, 2), []int32{20, 2, 2}},
-		"few clusters: the smallest is emptied":     {Aggregated, 9, capacities(destinations(3, 8, 2), 2, 8, 2), []int32{1, 8, 0}},
-		"the highest priority is filled first": {Prioritized, 12, priorities(capacities(destinations(0, 0, 0), 10, 5, 5), 1, 3, 2),
+		"no capacity: equally":                      {DynamicWeighted, 9, hosting(destinations(0, 0), 0, 0), []int32{5, 4}},
+		"few clusters: the largest is filled first": {Aggregated, 9, hosting(destinations(0, 0, 0), 2, 8, 2), []int32{1, 8, 0}},
+		"few clusters: one that runs comes first":   {Aggregated, 9, hosting(destinations(1, 0, 0), 2, 8, 2), []int32{2, 7, 0}},
+		"few clusters: the rest goes to the first":  {Aggregated, 24, hosting(destinations(0, 0, 0), 8, 2, 2), []int32{20, 2, 2}},
+		"few clusters: the smallest is emptied":     {Aggregated, 9, hosting(destinations(3, 8, 2), 2, 8, 2), []int32{1, 8, 0}},
+		"the highest priority is filled first": {Prioritized, 12, preferring(hosting(destinations(0, 0, 0), 10, 5, 5), 1, 3, 2),
 			[]int32{2, 5, 5}},
-		"the highest priority takes what is too much": {Prioritized, 24, priorities(capacities(destinations(0, 0), 20, 1), 2, 1), []int32{23, 1}},
-		"the lowest priority is emptied first":        {Prioritized, 12, priorities(capacities(destinations(12, 3), 5, 5), 2, 1), []int32{12, 0}},
-		"equal priorities shrink to their shares":     {Prioritized, 6, priorities(capacities(destinations(4, 8), 5, 4), 1, 1), []int32{4, 2}},
+		"the highest priority takes what is too much": {Prioritized, 24, preferring(hosting(destinations(0, 0), 20, 1), 2, 1), []int32{23, 1}},
+		"the lowest priority is emptied first":        {Prioritized, 12, preferring(hosting(destinations(12, 3), 5, 5), 2, 1), []int32{12, 0}},
+		"equal priorities shrink to their shares":     {Prioritized, 6, preferring(hosting(destinations(4, 8), 5, 4), 1, 1), []int32{4, 2}},
 		"as the load is":                    {LoadWeighted, 8, loads(destinations(4, 4), 300, 100), []int32{4, 4}},
 		"as the load is, from nothing":      {LoadWeighted, 8, loads(destinations(0, 0), 300, 100), []int32{6, 2}},
 		"equal means are no reason to move": {LoadWeighted, 8, loads(destinations(6, 2), 300, 100), []int32{6, 2}},
 		"growing as the load is":            {LoadWeighted, 16, loads(destinations(6, 2), 300, 100), []int32{12, 4}},
 		"no load: equally":                  {LoadWeighted, 9, destinations(0, 0), []int32{5, 4}},
-		"all that there can be":             {StaticWeighted, maxReplicas, weights(destinations(0, 0), 1000, 1), []int32{2145338309, 2145338}},
+		"all that there can be":             {StaticWeighted, maxReplicas, weighing(destinations(0, 0), 1000, 1), []int32{2145338309, 2145338}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := Distribute(DistributeQuestion{Policy: tc.policy, Total: tc.total, Clusters: tc.clusters})
-			if diff := cmp.Diff(tc.want, inOrder(got.Replicas)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, inOrder(got.Replicas))
 		})
 	}
 }
@@ -161,16 +135,14 @@ func TestDistributeSaysWhatIsWrong(t *testing.T) {
 			Distribution{Unplaced: 5}},
 		"no capacity is known": {DistributeQuestion{Policy: DynamicWeighted, Total: 6, Clusters: destinations(0, 0)},
 			Distribution{Unweighted: true}},
-		"no weight where none is read": {DistributeQuestion{Policy: Aggregated, Total: 6, Clusters: weights(destinations(0, 0), 0, 0)},
+		"no weight where none is read": {DistributeQuestion{Policy: Aggregated, Total: 6, Clusters: weighing(destinations(0, 0), 0, 0)},
 			Distribution{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := Distribute(tc.DistributeQuestion)
 			got.Replicas, got.Targets = nil, nil
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, got)
 		})
 	}
 }

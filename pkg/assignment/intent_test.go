@@ -7,9 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func refusing(s *Site)          { s.Presence = Refusing }
@@ -122,9 +121,7 @@ func TestLapsed(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := Lapsed(tc.s)
-			if diff := cmp.Diff(tc.orders, slices.Sorted(maps.Keys(got.Orders))); diff != "" {
-				t.Errorf("orders (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "orders", tc.orders, slices.Sorted(maps.Keys(got.Orders)))
 			if got.Bounds != tc.bounds {
 				t.Errorf("bounds lapse: %t", got.Bounds)
 			}
@@ -161,9 +158,7 @@ func TestStepsBesideOneThatDoesNotTakePart(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, told(Next(tc.s))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, told(Next(tc.s)))
 		})
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -108,9 +106,7 @@ func TestRebalance(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			tc.Now = noon
-			if diff := cmp.Diff(tc.want, Rebalance(tc.RebalanceQuestion)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, Rebalance(tc.RebalanceQuestion))
 		})
 	}
 }
@@ -121,9 +117,7 @@ func TestRebalanceMany(t *testing.T) {
 		Clusters:     []Cluster{{Name: "a", Current: 95}, {Name: "b", Current: 10}, {Name: "c"}},
 		Distribution: Distribution{Replicas: map[string]int32{"a": 95, "b": 10}, Targets: map[string]int32{"a": 35, "b": 44, "c": 26}}}
 	want := map[string]int32{"a": 0, "b": 9, "c": 1}
-	if diff := cmp.Diff(want, Rebalance(q).Moved); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, Rebalance(q).Moved)
 }
 
 // village is a fleet: replicas become Ready after a while, and one cluster may never get any Ready.

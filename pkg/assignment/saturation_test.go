@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestSaturationEnds(t *testing.T) {
@@ -67,9 +69,7 @@ func TestSaturatedFirst(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, SaturatedFirst(tc.before, tc.saturated, *tc.since, noon)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, SaturatedFirst(tc.before, tc.saturated, *tc.since, noon))
 		})
 	}
 }

@@ -54,16 +54,14 @@ func TestShare(t *testing.T) {
 func TestLoadsSaturate(t *testing.T) {
 	clusters := loads(destinations(0, 0, 0, 0), math.MaxInt64, math.MaxInt64, math.MinInt64, math.MaxInt64)
 	got := Distribute(DistributeQuestion{Policy: LoadWeighted, Total: 10, Clusters: clusters})
-	if diff := cmp.Diff([]int32{4, 3, 0, 3}, inOrder(got.Targets)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", []int32{4, 3, 0, 3}, inOrder(got.Targets))
 }
 
 // Equals are served in an order that depends on the object, so that not every workload favours the same cluster.
 func TestEqualsByTheObject(t *testing.T) {
 	favourites := map[string]int{}
 	for seed := range byte(100) {
-		clusters := weights(destinations(0, 0, 0), 1, 1, 1)
+		clusters := weighing(destinations(0, 0, 0), 1, 1, 1)
 		for name, replicas := range Distribute(DistributeQuestion{Policy: StaticWeighted, UID: string([]byte{'u', seed}), Total: 1,
 			Clusters: clusters}).Replicas {
 			favourites[name] += int(replicas)

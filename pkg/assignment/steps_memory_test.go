@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestNextRemembersTheFleet(t *testing.T) {
@@ -51,9 +52,7 @@ func TestNextRemembersTheFleet(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := tc.Memory.DeepCopy()
-			if diff := cmp.Diff(tc.want, Next(tc.Snapshot).Memory); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, Next(tc.Snapshot).Memory)
 			if diff := cmp.Diff(*before, tc.Memory); diff != "" {
 				t.Errorf("the snapshot changed (-before +after):\n%s", diff)
 			}
@@ -100,9 +99,7 @@ func TestNextRemembersTheSite(t *testing.T) {
 			s := snapshot(DynamicWeighted, 1, 10, tc.site, site("z", 1, 10-tc.site.Max, 1))
 			s.Rebalance.Strategy = v1alpha1.RebalanceNone
 			got := Next(s).Sites["a"]
-			if diff := cmp.Diff(tc.want, state{got.State, got.Since, got.SchedulableSince}, cmp.AllowUnexported(state{})); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, state{got.State, got.Since, got.SchedulableSince}, cmp.AllowUnexported(state{}))
 		})
 	}
 }

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestUnmatched(t *testing.T) {
@@ -56,9 +55,7 @@ func TestUnmatched(t *testing.T) {
 					got = strings.Replace(got, "["+string(n)+"]", "[N]", 1)
 				}
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, got)
 		})
 	}
 }

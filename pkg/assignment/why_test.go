@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // Terms come to the bounds of each cluster, shares to what rounding makes of them, and to ask for them changes nothing.
@@ -50,4 +51,16 @@ func checkTerm(t *testing.T, seed uint64, term Term) {
 			t.Errorf("seed %d: %+v", seed, term)
 		}
 	}
+}
+
+// Those whose bounds nobody else gets are told, with what they come to: a cluster that may be back at once, and one that refuses.
+func TestWhoseBoundsAreNobodyElses(t *testing.T) {
+	refusing := func(s *Site) { s.Presence = Refusing }
+	drained := func(s *Site) { s.Standing = taints.Drained }
+	e := Explain(snapshot(StaticWeighted, 6, 30, site("here", 1, 5, 2), site("away", 1, 5, 2, silent(60)), site("gone", 1, 5, 2, silent(301)),
+		site("refuses", 2, 6, 2, refusing), site("drained", 1, 5, 2, silent(60), drained), site("leaves", 1, 5, 2, leaving)))
+	fleettest.Same(t, "kept", map[string]bool{
+		"here": false, "away": true, "gone": false, "refuses": true, "drained": false, "leaves": false,
+	}, e.Keeps)
+	fleettest.Same(t, "in all", [2]int64{3, 11}, [2]int64{e.KeptMin, e.KeptMax})
 }

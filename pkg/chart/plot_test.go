@@ -105,9 +105,7 @@ func TestTicksAreAtWhatWasMeasured(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newAxisAt(tc.values, 100, 300)
 			near := cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) <= 1e-9*max(1, math.Abs(x)) })
-			if diff := cmp.Diff(tc.want, a.ticks, near); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, a.ticks, near)
 			for _, v := range tc.values {
 				if at := a.at(v); at < 100 || at > 300.001 {
 					t.Errorf("%v is drawn at %v", v, at)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func reference(apiVersion, kind, name string) autoscalingv2.CrossVersionObjectReference {
@@ -197,9 +198,7 @@ func TestPairs(t *testing.T) {
 				inMember = CronInMember(o)
 			}
 			there := InTheWay(On(inMember, tc.by))
-			if diff := cmp.Diff([]string{tc.stored, tc.works, tc.there}, []string{stored, works, there}); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", []string{tc.stored, tc.works, tc.there}, []string{stored, works, there})
 		})
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestNamespaces(t *testing.T) {
@@ -49,12 +50,8 @@ func TestNamespaces(t *testing.T) {
 				return
 			}
 			got := slices.Sorted(maps.Keys(o.Cache(cache.Options{}).DefaultNamespaces))
-			if diff := cmp.Diff(tc.namespaces, got); diff != "" {
-				t.Errorf("namespaces of the cache (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.namespaces, o.Scope().Names()); diff != "" {
-				t.Errorf("scope (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "namespaces of the cache", tc.namespaces, got)
+			fleettest.Same(t, "scope", tc.namespaces, o.Scope().Names())
 		})
 	}
 }

@@ -5,11 +5,11 @@ package cronplan
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func newFederatedHPA(least *int32, most int32) *v1alpha1.FederatedHPA {
@@ -44,9 +44,7 @@ func TestBoundsOf(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, BoundsOf(tc.autoscaler)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, BoundsOf(tc.autoscaler))
 		})
 	}
 }
@@ -71,9 +69,7 @@ func TestBoundsAreSet(t *testing.T) {
 			BoundsIn(f).Set(tc.set)
 			BoundsIn(m).Set(tc.set)
 			want := []any{newFederatedHPA(tc.least, tc.most), newMultidim(&v1alpha1.GlobalConstraints{MinReplicas: tc.least, MaxReplicas: tc.most})}
-			if diff := cmp.Diff(want, []any{f, m}); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", want, []any{f, m})
 		})
 	}
 }

@@ -227,11 +227,11 @@ func metricsAgain(e *v1alpha1.DecisionExplanation, now, before *autoscalingv2.Ho
 			}
 			continue
 		}
-		told, err := toldOf(&e.Metrics[at], &now.Metrics[i])
+		answer, err := (&replicas.Metric{Told: Told(&e.Metrics[at])}).Retarget(&now.Metrics[i], &before.Metrics[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", field, err)
 		}
-		all[i].Told = told
+		all[i] = answer
 	}
 	return all, nil
 }
@@ -246,27 +246,6 @@ func asError(message string) error {
 		return nil
 	}
 	return errors.New(message)
-}
-
-// toldOf is what a metric was told, if that is enough for its target.
-func toldOf(m *v1alpha1.MetricExplanation, spec *autoscalingv2.MetricSpec) (*replicas.Told, error) {
-	rule, target := ruleOf(spec)
-	switch was := replicas.Rule(m.Rule); {
-	case rule == was:
-	case rule == replicas.RuleAverage && was == replicas.RuleUtilization:
-	default:
-		return nil, fmt.Errorf("sums for a target of the kind %s do not tell what one of the kind %s asks for", was, rule)
-	}
-	told := Told(m)
-	if rule == replicas.RuleRatio || rule == replicas.RuleShare {
-		return told, nil
-	}
-	if busy, known := told.Sums.BusyAt(int32(target)); known {
-		told.Sums.Busy = busy
-	} else if rule == replicas.RuleUtilization && target != m.Target {
-		return nil, errors.New("the Pods without a sample request too many different amounts for their sums to tell what another target asks for")
-	}
-	return told, nil
 }
 
 // Told is what a metric was told by its explanation, which has no error.
@@ -292,29 +271,6 @@ func Told(m *v1alpha1.MetricExplanation) *replicas.Told {
 	return told
 }
 
-// ruleOf returns how a metric comes to its number, and its target where that is a utilization.
-func ruleOf(spec *autoscalingv2.MetricSpec) (rule replicas.Rule, percent int64) {
-	var target *autoscalingv2.MetricTarget
-	switch {
-	case spec.Resource != nil:
-		target = &spec.Resource.Target
-	case spec.ContainerResource != nil:
-		target = &spec.ContainerResource.Target
-	case spec.Pods != nil:
-		return replicas.RuleAverage, 0
-	case spec.Object != nil && spec.Object.Target.Type == autoscalingv2.ValueMetricType:
-		return replicas.RuleRatio, 0
-	case spec.External != nil && spec.External.Target.AverageValue == nil:
-		return replicas.RuleRatio, 0
-	default:
-		return replicas.RuleShare, 0
-	}
-	if target.AverageValue == nil && target.AverageUtilization != nil {
-		return replicas.RuleUtilization, int64(*target.AverageUtilization)
-	}
-	return replicas.RuleAverage, 0
-}
-
 // SameMetrics returns why what the metrics would say is not known, for who knows what those before said.
 func SameMetrics(now, before []autoscalingv2.MetricSpec) error {
 	if len(now) > len(before) {
@@ -335,27 +291,8 @@ func sameSource(a, b *autoscalingv2.MetricSpec) bool {
 
 func sourceOf(m *autoscalingv2.MetricSpec) string {
 	bare := m.DeepCopy()
-	for _, target := range targetsOf(bare) {
+	if target := v1alpha1.TargetOf(bare); target != nil {
 		*target = autoscalingv2.MetricTarget{}
 	}
 	return bare.String()
-}
-
-func targetsOf(m *autoscalingv2.MetricSpec) (all []*autoscalingv2.MetricTarget) {
-	if m.Resource != nil {
-		all = append(all, &m.Resource.Target)
-	}
-	if m.ContainerResource != nil {
-		all = append(all, &m.ContainerResource.Target)
-	}
-	if m.Pods != nil {
-		all = append(all, &m.Pods.Target)
-	}
-	if m.Object != nil {
-		all = append(all, &m.Object.Target)
-	}
-	if m.External != nil {
-		all = append(all, &m.External.Target)
-	}
-	return all
 }

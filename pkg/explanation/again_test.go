@@ -82,16 +82,13 @@ func FuzzAgain(f *testing.F) {
 
 func change(r *rand.Rand, spec *autoscalingv2.HorizontalPodAutoscalerSpec) {
 	spec.MaxReplicas = spec.MaxReplicas/2 + r.Int32N(60)
-	m := &spec.Metrics[0]
-	for _, target := range targetsOf(m) {
-		switch {
-		case target.AverageUtilization != nil:
-			target.AverageUtilization = new(r.Int32N(200) + 1)
-		case target.AverageValue != nil:
-			target.AverageValue = resource.NewMilliQuantity(r.Int64N(3000)+1, resource.DecimalSI)
-		case target.Value != nil:
-			target.Value = resource.NewMilliQuantity(r.Int64N(90_000)+1, resource.DecimalSI)
-		}
+	switch target := v1alpha1.TargetOf(&spec.Metrics[0]); {
+	case target.AverageUtilization != nil:
+		target.AverageUtilization = new(r.Int32N(200) + 1)
+	case target.AverageValue != nil:
+		target.AverageValue = resource.NewMilliQuantity(r.Int64N(3000)+1, resource.DecimalSI)
+	case target.Value != nil:
+		target.Value = resource.NewMilliQuantity(r.Int64N(90_000)+1, resource.DecimalSI)
 	}
 }
 

@@ -5,7 +5,7 @@ package explanation
 import (
 	"time"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
@@ -29,7 +29,7 @@ type path struct {
 
 // pathOf follows a decision by the metrics.
 func pathOf(d *Decided) path {
-	e, least, most := &d.Explanation, minReplicas(d.Spec), d.Spec.MaxReplicas
+	e, least, most := &d.Explanation, ptr.Deref(d.Spec.MinReplicas, 1), d.Spec.MaxReplicas
 	p := path{asked: e.Asked, held: e.Recommended, window: e.Stabilized, policy: e.Stabilized, final: d.Replicas}
 	switch {
 	case d.Spec.Behavior == nil:
@@ -47,13 +47,6 @@ func pathOf(d *Decided) path {
 		p.bounds = p.policy
 	}
 	return p
-}
-
-func minReplicas(spec *autoscalingv2.HorizontalPodAutoscalerSpec) int32 {
-	if spec.MinReplicas == nil {
-		return 1
-	}
-	return *spec.MinReplicas
 }
 
 // LimitedBy is the last step that changed the number; or else what the metric that asked for most came to; or the basis.
@@ -99,7 +92,7 @@ func stepsOf(d *Decided) []v1alpha1.ExplanationStep {
 		steps = append(steps, policyOf(&p, &e.Rate))
 		bounds := v1alpha1.ExplanationStep{Step: StepBounds, Replicas: p.bounds, Falling: p.falling}
 		if !p.rising {
-			bounds.Lowest = new(minReplicas(d.Spec))
+			bounds.Lowest = new(ptr.Deref(d.Spec.MinReplicas, 1))
 		}
 		if !p.falling {
 			bounds.Highest = new(d.Spec.MaxReplicas)
@@ -107,7 +100,7 @@ func stepsOf(d *Decided) []v1alpha1.ExplanationStep {
 		steps = append(steps, bounds)
 	}
 	if p.final != p.bounds {
-		steps = append(steps, v1alpha1.ExplanationStep{Step: StepFromZero, Replicas: p.final, Lowest: new(minReplicas(d.Spec))})
+		steps = append(steps, v1alpha1.ExplanationStep{Step: StepFromZero, Replicas: p.final, Lowest: new(ptr.Deref(d.Spec.MinReplicas, 1))})
 	}
 	return steps
 }

@@ -143,7 +143,7 @@ func (t *page) sums(m *v1alpha1.MetricExplanation) {
 	utilization := replicas.Rule(m.Rule) == replicas.RuleUtilization
 	f := m.Fleet
 	used, of := terms{f.Used}, terms{f.Requested}
-	note := fmt.Sprintf("%s with a sample", pods(f.Counted))
+	note := fmt.Sprintf("%s with a sample", fleet.Counted(int(f.Counted), "Pod"))
 	if !utilization {
 		of = terms{int64(f.Counted)}
 		if f.Unlisted != 0 {
@@ -171,10 +171,10 @@ func (t *page) sums(m *v1alpha1.MetricExplanation) {
 		if m.Busy {
 			as = "busy"
 		}
-		assumed = append(assumed, fmt.Sprintf("%s without a sample as if %s", pods(f.Missing), as))
+		assumed = append(assumed, fmt.Sprintf("%s without a sample as if %s", fleet.Counted(int(f.Missing), "Pod"), as))
 	}
 	if m.Unready {
-		assumed = append(assumed, fmt.Sprintf("%s not ready as if idle", pods(f.Unready)))
+		assumed = append(assumed, fmt.Sprintf("%s not ready as if idle", fleet.Counted(int(f.Unready), "Pod")))
 		if utilization {
 			of = append(of, f.UnreadyRequested)
 		} else {
@@ -182,13 +182,6 @@ func (t *page) sums(m *v1alpha1.MetricExplanation) {
 		}
 	}
 	t.calculation("filled", over(used, of, utilization), *m.Filled, "with "+strings.Join(assumed, ", and "))
-}
-
-func pods(n int32) string {
-	if n == 1 {
-		return "1 Pod"
-	}
-	return fmt.Sprintf("%d Pods", n)
 }
 
 // terms are added up.

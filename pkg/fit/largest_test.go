@@ -8,9 +8,10 @@ import (
 	"testing"
 	"unique"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // sized is a node that has so much.
@@ -60,9 +61,7 @@ func TestLargest(t *testing.T) {
 			for _, a := range Largest(slices.Values(tc.nodes), &corev1.PodTemplateSpec{Spec: tc.spec}) {
 				got = append(got, [2]int64{a.MilliCPU, a.Memory})
 			}
-			if diff := cmp.Diff(tc.want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("Largest() (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "Largest()", tc.want, got, cmpopts.EquateEmpty())
 		})
 	}
 }

@@ -62,7 +62,7 @@ func (c Coverage) Warning() string {
 	var parts []string
 	if len(c.Silent) > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s did not answer: %s",
-			len(c.Silent), clusters(len(c.Silent)+len(c.Answered)), c.silentNames()))
+			len(c.Silent), Counted(len(c.Silent)+len(c.Answered), "cluster"), c.silentNames()))
 	}
 	if len(c.Drained) > 0 {
 		parts = append(parts, fmt.Sprintf("drained, and did not answer: %s", fewOf(c.Drained)))
@@ -83,13 +83,6 @@ func (c Coverage) silentNames() string {
 		names = append(names, fmt.Sprintf("%s (%s)", s.Cluster, silence.Error()))
 	}
 	return fewOf(names)
-}
-
-func clusters(n int) string {
-	if n == 1 {
-		return "1 cluster"
-	}
-	return fmt.Sprintf("%d clusters", n)
 }
 
 // fewOf joins as many names as a warning has room for.

@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -36,4 +37,12 @@ func printable(r rune) rune {
 		return unicode.ReplacementChar
 	}
 	return r
+}
+
+// Counted is a number with its word, as in "1 cluster" and "2 clusters".
+func Counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -91,16 +91,11 @@ func AsWritten(spec *v1alpha1.MultidimPodAutoscalerSpec) v1alpha1.FederatedHPASp
 
 // translate puts the amount in the place of a utilization. Goals that are no resource's, and amounts, stay as they are.
 func (r *Result) translate(spec *v1alpha1.MultidimPodAutoscalerSpec, template []Container, i int, metric *autoscalingv2.MetricSpec) {
-	g := goal{spec: spec}
-	var target *autoscalingv2.MetricTarget
-	switch {
-	case metric.Resource != nil:
-		g.resource, target = metric.Resource.Name, &metric.Resource.Target
-	case metric.ContainerResource != nil:
-		g.resource, g.container, target = metric.ContainerResource.Name, metric.ContainerResource.Container, &metric.ContainerResource.Target
-	default:
+	name, container, target := v1alpha1.ResourceOf(metric)
+	if target == nil {
 		return
 	}
+	g := goal{spec: spec, resource: name, container: container}
 	fault := func(reason, message string) {
 		r.Faults = append(r.Faults, Fault{i, reason, fmt.Sprintf("spec.goals.metrics[%d]: %s", i, message)})
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // of reads a spec as a person writes it, with the defaults.
@@ -127,15 +128,9 @@ func TestChild(t *testing.T) {
 			if got.Spec != nil {
 				metrics = words(got.Spec.Metrics)
 			}
-			if diff := cmp.Diff(tc.metrics, metrics); diff != "" {
-				t.Errorf("metrics (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.floors, got.Floors); diff != "" {
-				t.Errorf("floors (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.faults, got.Faults); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "metrics", tc.metrics, metrics)
+			fleettest.Same(t, "floors", tc.floors, got.Floors)
+			fleettest.Same(t, "faults", tc.faults, got.Faults)
 			if diff := cmp.Diff(before, spec); diff != "" {
 				t.Errorf("the spec changed (-before +after):\n%s", diff)
 			}
@@ -203,10 +198,6 @@ replicaDistribution: {type: LoadWeighted}
 	}
 	v1alpha1.DefaultFederatedHPA(want)
 	got := Child(of(t, text), nil)
-	if diff := cmp.Diff(&want.Spec, got.Spec); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(Result{}, Child(of(t, "{}"), pair())); diff != "" {
-		t.Errorf("without goals (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", &want.Spec, got.Spec)
+	fleettest.Same(t, "without goals", Result{}, Child(of(t, "{}"), pair()))
 }

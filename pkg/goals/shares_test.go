@@ -7,8 +7,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestShares(t *testing.T) {
@@ -36,15 +37,11 @@ func TestShares(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, Shares(of(t, tt.spec), pair(), tt.floors)); diff != "" {
-				t.Errorf("shares (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "shares", tt.want, Shares(of(t, tt.spec), pair(), tt.floors))
 		})
 	}
 	even := Shares(of(t, both), []Container{{Name: "a"}, {Name: "b"}, {Name: "c"}}, []Floor{{"cpu", "", 100}})
-	if diff := cmp.Diff([]Share{share(34, 0), share(33, 0), share(33, 0)}, even); diff != "" {
-		t.Errorf("shares of containers that request nothing (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "shares of containers that request nothing", []Share{share(34, 0), share(33, 0), share(33, 0)}, even)
 }
 
 // Whatever the template, the parts and what is not sized come to the floor, and to hardly more.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const manifests = `
@@ -71,9 +71,7 @@ func TestTo(t *testing.T) {
 		for _, r := range rights {
 			got = append(got, r.String())
 		}
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, tc.want, got)
 	}
 	if _, err := To(folder, "base/y", "us", nil); err == nil {
 		t.Error("a folder that is not there grants nothing")

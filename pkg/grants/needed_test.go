@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const identity = "get namespaces kube-system in kube-system"
@@ -80,9 +82,7 @@ func TestNeeded(t *testing.T) {
 			if strings.HasSuffix(name, "in two namespaces") { // whose order is not told here
 				slices.Sort(got[slices.Index(got, identity)+1:])
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, got)
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -60,7 +61,20 @@ func TestCheck(t *testing.T) {
 			if err := JSON(data, &autoscalingv2.HorizontalPodAutoscaler{}); (err != nil) != tc.want {
 				t.Errorf("JSON(%s) = %v, want refused: %v", data, err, tc.want)
 			}
+			var tree map[string]any
+			if err := json.Unmarshal(data, &tree); err != nil {
+				t.Fatal(err)
+			}
+			if err := Unstructured(tree, &autoscalingv2.HorizontalPodAutoscaler{}); (err != nil) != tc.want {
+				t.Errorf("Unstructured(%v) = %v, want refused: %v", tree, err, tc.want)
+			}
 		})
+	}
+}
+
+func TestWhatIsNoObjectIsRefused(t *testing.T) {
+	if err := Unstructured(map[string]any{"spec": func() {}}, &autoscalingv2.HorizontalPodAutoscaler{}); err == nil {
+		t.Error("a function is an object")
 	}
 }
 
@@ -326,4 +340,32 @@ func looksLikeQuantity(text string) bool {
 	exponent = strings.TrimPrefix(strings.TrimPrefix(exponent, "-"), "+")
 	return number != "" && strings.Trim(number, "0123456789") == "" &&
 		(!found || exponent != "" && digits.HasAll([]byte(exponent)...))
+}
+
+// An event of a watch is decoded as it comes, its object left for a decoder of its own; nothing else is decoded so.
+func TestEvents(t *testing.T) {
+	want := metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: []byte(`{"kind":"Pod"}`)}}
+	asJSON, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asProtobuf, err := want.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := map[string][]byte{runtime.ContentTypeJSON: asJSON, runtime.ContentTypeProtobuf: asProtobuf}
+	for _, info := range ofKubernetes().Serializer(scheme.Codecs).SupportedMediaTypes() {
+		data, decoder, got := data[info.MediaType], info.StreamSerializer.Serializer, metav1.WatchEvent{Type: "of another one"}
+		_, kind, err := decoder.Decode(data, nil, &got)
+		if err != nil || *kind != eventKind {
+			t.Errorf("%s: %v, %v", info.MediaType, kind, err)
+		}
+		fleettest.Same(t, info.MediaType, want, got)
+		if _, _, err := decoder.Decode(data[:len(data)-1], nil, &got); err == nil || !strings.HasPrefix(err.Error(), "decoding an event: ") {
+			t.Errorf("%s, a part of it: %v", info.MediaType, err)
+		}
+		if _, _, err := decoder.Decode(data, nil, &corev1.Pod{}); !errors.Is(err, errNoEvent) {
+			t.Errorf("%s, into a Pod: %v", info.MediaType, err)
+		}
+	}
 }

@@ -219,6 +219,15 @@ func TestWeightOfCrumbs(t *testing.T) {
 	}
 }
 
+// Of a message that ends within a field nothing is weighed.
+func TestTornMessages(t *testing.T) {
+	for _, torn := range []string{"\x12", "\x12\x05\x0a", "\x08", "\x0a\x00\x12"} {
+		if _, err := TypeOf(&corev1.Pod{}).weigh([]byte(torn)); err == nil {
+			t.Errorf("%q is weighed", torn)
+		}
+	}
+}
+
 // What honest members send is not said to take much more than it does.
 func TestWeightOfOrdinaryLists(t *testing.T) {
 	check := func(what string, weight int64, err error, most float64, read func()) {

@@ -115,14 +115,10 @@ func TestEncodeSendsNothingThatTheServerFillsIn(t *testing.T) {
 	hpa.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	hpa.OwnerReferences = []metav1.OwnerReference{{Name: "owner"}}
 	hpa.Status.DesiredReplicas = 4
-	if diff := cmp.Diff(string(want), string(encode(t, hpa, v2))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", string(want), string(encode(t, hpa, v2)))
 	hpa.UID, hpa.ResourceVersion = types.UID("1234"), "56" // those are preconditions
 	named := strings.Replace(string(want), `"namespace":"shop",`, `"namespace":"shop","uid":"1234","resourceVersion":"56",`, 1)
-	if diff := cmp.Diff(named, string(encode(t, hpa, v2))); diff != "" {
-		t.Errorf("with preconditions (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "with preconditions", named, string(encode(t, hpa, v2)))
 }
 
 // What is decoded is what was encoded, less the tolerances in v2beta2; and encoding it changes nothing of it.

@@ -9,10 +9,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // reported is the entry that a HorizontalPodAutoscaler writes for the metric.
@@ -93,9 +94,7 @@ func TestRatioOfOneMetric(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := ratios([]autoscalingv2.MetricSpec{tc.metric}, []autoscalingv2.MetricStatus{reported(tc.metric, tc.current)})
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, got)
 		})
 	}
 }
@@ -119,9 +118,7 @@ func TestRatiosOfManyMetrics(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, ratios(tc.metrics, tc.current)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, ratios(tc.metrics, tc.current))
 		})
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestRead(t *testing.T) {
@@ -58,9 +58,7 @@ func TestRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stored := &autoscalingv2.HorizontalPodAutoscaler{Status: tc.status}
 			spec := &federated().Spec.HorizontalPodAutoscalerSpec
-			if diff := cmp.Diff(tc.want, Read(stored, spec, tc.offset)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, Read(stored, spec, tc.offset))
 		})
 	}
 }

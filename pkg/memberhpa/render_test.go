@@ -22,9 +22,7 @@ func TestRenderIsNamedAndLabelled(t *testing.T) {
 	if hpa.APIVersion != "autoscaling/v2" || hpa.Kind != "HorizontalPodAutoscaler" || hpa.Namespace != "shop" || hpa.Name != "mine" {
 		t.Errorf("got %s %s %s/%s, want autoscaling/v2 HorizontalPodAutoscaler shop/mine", hpa.APIVersion, hpa.Kind, hpa.Namespace, hpa.Name)
 	}
-	if diff := cmp.Diff(map[string]string{"fleetscale.io/managed-by": "0d1c"}, hpa.Labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "labels", map[string]string{"fleetscale.io/managed-by": "0d1c"}, hpa.Labels)
 }
 
 func TestRenderBounds(t *testing.T) {
@@ -92,9 +90,7 @@ func TestRenderBehavior(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			tc.part.Min, tc.part.Max = 1, 5
-			if diff := cmp.Diff(tc.want, Render(federated(tc.changes...), "web", tc.part).Spec.Behavior); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, Render(federated(tc.changes...), "web", tc.part).Spec.Behavior)
 		})
 	}
 }
@@ -109,9 +105,7 @@ func TestRenderKeepsTheRestOfTheSpec(t *testing.T) {
 			want := f.DeepCopy()
 			v1alpha1.DefaultFederatedHPA(want)
 			want.Spec.MinReplicas, want.Spec.MaxReplicas = new(int32(2)), 3
-			if diff := cmp.Diff(want.Spec.HorizontalPodAutoscalerSpec, Render(f, "web", part{Min: 2, Max: 3}).Spec); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", want.Spec.HorizontalPodAutoscalerSpec, Render(f, "web", part{Min: 2, Max: 3}).Spec)
 		})
 	}
 }
@@ -151,9 +145,7 @@ func TestRenderLeavesOutWhatIsForTheFleet(t *testing.T) {
 			got := Render(f, "web", part{Min: 1, Max: 9}).Spec.Metrics
 			for _, selector := range []*metav1.LabelSelector{got[1].Pods.Metric.Selector, got[2].Object.Metric.Selector,
 				got[3].External.Metric.Selector} {
-				if diff := cmp.Diff(tc.want, selector, cmpopts.EquateEmpty()); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "", tc.want, selector, cmpopts.EquateEmpty())
 			}
 			if diff := cmp.Diff(before, f); diff != "" {
 				t.Errorf("the FederatedHPA was changed (-before +after):\n%s", diff)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/labels"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
@@ -103,9 +102,7 @@ func TestItemsSayWhereTheyAreFrom(t *testing.T) {
     }
   ]
 }`
-	if diff := cmp.Diff(decoded(t, want), decoded(t, r.Body.String())); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", decoded(t, want), decoded(t, r.Body.String()))
 	if got := r.Header().Get(fleet.CoverageHeader); got != "answered=east,west" {
 		t.Errorf("coverage %q", got)
 	}
@@ -228,9 +225,7 @@ func TestLocalUsersGetTheHubsOwn(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := newHub(t, tc.hub, members...).get("v1beta1/namespaces/shop/pods", "Test-User: "+tc.user)
-			if diff := cmp.Diff(tc.want, items(t, r)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, items(t, r))
 		})
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/authorization/authorizerfactory"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/historyapi"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
@@ -105,9 +105,7 @@ func TestHistoryIsServed(t *testing.T) {
 			Verbs: metav1.Verbs{}},
 		{Name: "multidimpodautoscalers/decisions", Namespaced: true, Kind: "MultidimPodAutoscalerHistory", Verbs: metav1.Verbs{"get"}},
 	}
-	if diff := cmp.Diff(want, resources.APIResources); diff != "" {
-		t.Errorf("discovery (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "discovery", want, resources.APIResources)
 }
 
 // Who may read an object's history is who has both rights: to its decisions, and to the object.

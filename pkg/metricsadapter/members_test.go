@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/metricsadapter/memberapi"
 )
@@ -112,9 +113,7 @@ func TestMembersAreServed(t *testing.T) {
 	want := []metav1.APIResource{{
 		Name: "members", SingularName: "member", Kind: "Member", Verbs: metav1.Verbs{"get", "list", "watch"}, ShortNames: []string{"mbr"},
 	}}
-	if diff := cmp.Diff(want, resources.APIResources); diff != "" {
-		t.Errorf("discovery (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "discovery", want, resources.APIResources)
 }
 
 func TestNobodyWritesMembers(t *testing.T) {
@@ -151,16 +150,12 @@ func TestMembersAsATable(t *testing.T) {
 east Ready secret/east v1.36.2 metrics 0 <never>
 west Silent Timeout secret/west v1.36.2 metrics 0 <never>
 `
-	if diff := cmp.Diff(want, printed(false)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, printed(false))
 	want = `NAME STATE REASON SOURCE VERSION METRICS PODS AGE CLOCK RIGHTS TOKEN MESSAGE
 east Ready secret/east v1.36.2 metrics 0 <never> <unknown> read <unknown>
 west Silent Timeout secret/west v1.36.2 metrics 0 <never> <unknown> read <unknown> no answer within 5s
 `
-	if diff := cmp.Diff(want, printed(true)); diff != "" {
-		t.Errorf("wide (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "wide", want, printed(true))
 }
 
 var spaces = regexp.MustCompile(` +`)

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -62,9 +61,7 @@ func TestScopes(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := []int64{d.Clusters[0].Sizes[0].Target[sizes.CPU], d.Clusters[1].Sizes[0].Target[sizes.CPU], d.Fleet[0].Target[sizes.CPU]}
-		if diff := cmp.Diff([]int64{tc.own, tc.all, 1168}, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, []int64{tc.own, tc.all, 1168}, got)
 	}
 }
 

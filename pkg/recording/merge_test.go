@@ -11,21 +11,22 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 )
 
 // What an object's replicas recorded by turns is one record, whoever had it when, and whatever several of them have.
 func TestMerge(t *testing.T) {
 	all := fleetOf(3, 60).Run(60)
-	whole := streamOf(t, all...)
-	none := streamOf(t)
+	whole := recordingtest.Stream(all...)
+	none := recordingtest.Stream()
 	for name, parts := range map[string][][]byte{
 		"one":                        {whole},
 		"none of the others has any": {none, whole, none},
-		"one after the other":        {streamOf(t, all[:20]...), streamOf(t, all[20:]...)},
-		"in another order":           {streamOf(t, all[20:]...), streamOf(t, all[:20]...)},
-		"back to the first":          {streamOf(t, append(all[:20:20], all[40:]...)...), streamOf(t, all[20:40]...)},
+		"one after the other":        {recordingtest.Stream(all[:20]...), recordingtest.Stream(all[20:]...)},
+		"in another order":           {recordingtest.Stream(all[20:]...), recordingtest.Stream(all[:20]...)},
+		"back to the first":          {recordingtest.Stream(append(all[:20:20], all[40:]...)...), recordingtest.Stream(all[20:40]...)},
 		"all have all":               {whole, whole, whole},
-		"they share a part":          {streamOf(t, all[:40]...), streamOf(t, all[20:]...)},
+		"they share a part":          {recordingtest.Stream(all[:40]...), recordingtest.Stream(all[20:]...)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var streams []io.Reader
@@ -36,7 +37,8 @@ func TestMerge(t *testing.T) {
 			if err := recording.Merge(&merged, streams...); err != nil {
 				t.Fatal(err)
 			}
-			fleettest.Same(t, "merged", readAll(t, recording.NewDecoder(bytes.NewReader(whole))), readAll(t, recording.NewDecoder(&merged)))
+			want := recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(whole)))
+			fleettest.Same(t, "merged", want, recordingtest.Read(t, recording.NewDecoder(&merged)))
 		})
 	}
 }
@@ -44,7 +46,7 @@ func TestMerge(t *testing.T) {
 // What is merged is whole, or an error says that it is not.
 func TestMergeOfParts(t *testing.T) {
 	all := fleetOf(3, 20).Run(20)
-	stream := streamOf(t, all...)
+	stream := recordingtest.Stream(all...)
 	broken := errors.New("the connection broke")
 	for name, part := range map[string]io.Reader{
 		"torn":           bytes.NewReader(stream[:len(stream)-3]),

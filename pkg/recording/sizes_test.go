@@ -27,7 +27,7 @@ func TestSizesRecordsAreDecidedAsTheyWere(t *testing.T) {
 	for seed := range fleettest.Rounds(1000, 50) {
 		r := rand.New(rand.NewPCG(seed, 21))
 		records := recordingtest.RandomSized(r).Run(r, each)
-		again := readAll(t, recording.NewDecoder(bytes.NewReader(streamOf(t, records...))))
+		again := recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(recordingtest.Stream(records...))))
 		if len(again) != each {
 			t.Fatalf("seed %d: %d of %d records", seed, len(again), each)
 		}
@@ -70,8 +70,8 @@ func TestWhatAreNoSizes(t *testing.T) {
 		bad, good := recordingtest.NewSized(2, 1).Run(r, 1)[0], recordingtest.NewSized(2, 1).Run(r, 1)[0]
 		change(bad.Sizes)
 		good.Question.Generation++ // so its own spec is written
-		d := recording.NewDecoder(bytes.NewReader(streamOf(t, bad, good)))
-		if got := readAll(t, d); len(got) != 1 || got[0].Question.Generation != 2 || d.Skipped != 1 {
+		d := recording.NewDecoder(bytes.NewReader(recordingtest.Stream(bad, good)))
+		if got := recordingtest.Read(t, d); len(got) != 1 || got[0].Question.Generation != 2 || d.Skipped != 1 {
 			t.Errorf("%s: %d records are read, and %d left out", name, len(got), d.Skipped)
 		}
 	}
@@ -92,7 +92,7 @@ func TestSizesAreSmall(t *testing.T) {
 	s := recordingtest.NewSized(3, 1)
 	s.Run(r, 24*60)
 	records := s.Run(r, 200)
-	whole, rest := streamOf(t, records...), streamOf(t, records[:100]...)
+	whole, rest := recordingtest.Stream(records...), recordingtest.Stream(records[:100]...)
 	if each := (len(whole) - len(rest)) / 100; each > 100 {
 		t.Errorf("%d bytes each", each)
 	}

@@ -4,8 +4,6 @@ package recording_test
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -19,32 +17,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
-
-func streamOf(t testing.TB, records ...*recording.Record) []byte {
-	t.Helper()
-	stream, encoder := []byte(recording.Magic), recording.NewEncoder()
-	for _, r := range records {
-		var err error
-		if stream, err = encoder.Append(stream, r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return stream
-}
-
-func readAll(t testing.TB, d *recording.Decoder) (all []*recording.Record) {
-	t.Helper()
-	for {
-		r, err := d.Next()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r)
-	}
-}
 
 // fleetOf is a fleet in which anything happens.
 func fleetOf(seed uint64, steps int) *recordingtest.Fleet {
@@ -60,7 +32,7 @@ func TestSplitsAreDecidedAsTheyWere(t *testing.T) {
 	const each = 100
 	for seed := range fleettest.Rounds(2000, 50) {
 		records := fleetOf(seed, each).Run(each)
-		again := readAll(t, recording.NewDecoder(bytes.NewReader(streamOf(t, records...))))
+		again := recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(recordingtest.Stream(records...))))
 		if len(again) != each {
 			t.Fatalf("seed %d: %d of %d records", seed, len(again), each)
 		}
@@ -86,7 +58,7 @@ func TestASplitAtRestIsSmall(t *testing.T) {
 		f.Loads[name] = make([]int32, 200)
 	}
 	records := f.Run(200)
-	whole, rest := streamOf(t, records...), streamOf(t, records[:100]...)
+	whole, rest := recordingtest.Stream(records...), recordingtest.Stream(records[:100]...)
 	if each := (len(whole) - len(rest)) / 100; each > 30 {
 		t.Errorf("%d bytes each", each)
 	}
@@ -99,9 +71,9 @@ func TestKindsAndVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := recording.NewDecoder(bytes.NewReader(append(old, streamOf(t, splits...)...)))
+	d := recording.NewDecoder(bytes.NewReader(append(old, recordingtest.Stream(splits...)...)))
 	kinds := map[recording.Kind]int{}
-	for _, r := range readAll(t, d) {
+	for _, r := range recordingtest.Read(t, d) {
 		kinds[r.Object.Kind]++
 		if r.Split != nil {
 			continue
@@ -121,10 +93,10 @@ func TestAKindOfLater(t *testing.T) {
 		r.Object.Kind = 7
 		r.Split = nil // so it is written as one of replicas is
 	}
-	whole := readAll(t, recording.NewDecoder(bytes.NewReader(streamOf(t, records[3:]...))))
-	d := recording.NewDecoder(bytes.NewReader(streamOf(t, records...)))
+	whole := recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(recordingtest.Stream(records[3:]...))))
+	d := recording.NewDecoder(bytes.NewReader(recordingtest.Stream(records...)))
 	d.Wanted = func(o recording.Object) bool { return o.Name == "cart" }
-	left := readAll(t, d)
+	left := recordingtest.Read(t, d)
 	fleettest.Same(t, "skipped", 3, d.Skipped)
 	if len(left) != len(whole) {
 		t.Fatalf("%d records are read, want %d", len(left), len(whole))
@@ -155,8 +127,8 @@ func TestWhatIsNoSplit(t *testing.T) {
 		r.Split = &split
 		change(r)
 		good.Question.Generation++ // so its own spec is written
-		d := recording.NewDecoder(bytes.NewReader(streamOf(t, r, &good)))
-		if got := readAll(t, d); len(got) != 1 || got[0].Question.Generation != 2 || d.Skipped != 1 {
+		d := recording.NewDecoder(bytes.NewReader(recordingtest.Stream(r, &good)))
+		if got := recordingtest.Read(t, d); len(got) != 1 || got[0].Question.Generation != 2 || d.Skipped != 1 {
 			t.Errorf("%s: %d records are read, and %d left out", name, len(got), d.Skipped)
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestCreationOf(t *testing.T) {
@@ -51,12 +52,8 @@ func TestCreationOf(t *testing.T) {
 				}
 				warnings = append(warnings, f.Message)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.warnings, warnings); diff != "" {
-				t.Errorf("warnings (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, got)
+			fleettest.Same(t, "warnings", tc.warnings, warnings)
 		})
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
 )
 
@@ -60,9 +60,7 @@ func TestWhereCredentialsAreHeld(t *testing.T) {
 			} else {
 				got = strings.Join([]string{held.Namespace, held.Key, held.Endpoint.Token()}, " ")
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("held (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "held", tc.want, got)
 		})
 	}
 }
@@ -102,9 +100,7 @@ users:
 			if (err != nil) != (tc.want == "") {
 				t.Fatalf("WithToken: %v", err)
 			}
-			if diff := cmp.Diff(tc.want, string(got)); diff != "" {
-				t.Errorf("the kubeconfig (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "the kubeconfig", tc.want, string(got))
 		})
 	}
 }
@@ -131,9 +127,7 @@ func TestTokenThatStandsTwiceIsReplacedOnce(t *testing.T) {
 				t.Errorf("the token is %q", user.Token)
 			}
 			before.AuthInfos["u"].Token = "new"
-			if diff := cmp.Diff(before, after); diff != "" {
-				t.Errorf("something else changed (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "something else changed", before, after)
 		})
 	}
 }

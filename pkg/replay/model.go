@@ -8,6 +8,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -91,7 +92,7 @@ type aim struct {
 }
 
 func aimOf(spec *autoscalingv2.MetricSpec) aim {
-	target, a := replicas.TargetOf(spec), aim{}
+	target, a := v1alpha1.TargetOf(spec), aim{}
 	if target == nil {
 		return a
 	}

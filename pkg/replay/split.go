@@ -16,7 +16,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/recording"
-	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
 // ClusterPoint is one cluster at a decision on bounds.
@@ -313,7 +312,7 @@ func (r *splits) cutOff(s *assignment.Site, spec *v1alpha1.FederatedHPASpec) boo
 		return false
 	}
 	for i := range spec.Metrics {
-		target := replicas.TargetOf(&spec.Metrics[i])
+		target := v1alpha1.TargetOf(&spec.Metrics[i])
 		if target != nil && target.AverageUtilization != nil &&
 			min(s.Ratios[i], math.MaxInt32)*int64(*target.AverageUtilization) >= 1000*r.CutOff {
 			return true

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -167,9 +166,7 @@ func TestOtherWeights(t *testing.T) {
 		{"m0", ClusterSide{Replicas: 5, Min: 1, Max: 5}, ClusterSide{Replicas: 8, Min: 2, Max: 8}},
 		{"m1", ClusterSide{Replicas: 2, Min: 1, Max: 5}, ClusterSide{Replicas: 2, Min: 1, Max: 2}},
 	}
-	if diff := cmp.Diff(want, last.Clusters); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, last.Clusters)
 	if last.Was.Replicas != 7 || last.Would.Replicas != 10 || last.Was.Asked != 10 || *last.Was.Use != 160 || *last.Would.Use != 100 {
 		t.Errorf("%+v", last)
 	}
@@ -279,9 +276,7 @@ func TestSummarizeClusters(t *testing.T) {
 			ClusterSum{PodHours: 8, Min: 1, Max: 8, Unknown: 3 * time.Hour}},
 		{"west", ClusterSum{PodHours: 3, Min: 0.75, Max: 3}, ClusterSum{PodHours: 9, Min: 0.75, Max: 1.5, AtMax: 3 * time.Hour}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, got)
 	one := Result{Points: []Point{{At: start, Clusters: []ClusterPoint{{"east", side(4, 1, 5, ""), side(4, 1, 5, "")}}}}}
 	if got := one.Summarize(90).Clusters[0].Was; got.Min != 1 || got.Max != 5 || got.PodHours != 0 {
 		t.Errorf("of one decision: %+v", got)

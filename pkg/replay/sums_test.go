@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestSummarize(t *testing.T) {
@@ -25,9 +26,7 @@ func TestSummarize(t *testing.T) {
 		Would: Sums{PodHours: 3.5, Above: 30 * time.Minute, Downs: 1, Least: 1, Most: 2, LeastAsked: 2, MostAsked: 3},
 		Lasts: 2 * time.Hour, Unknown: map[Unknown]time.Duration{CutOff: 30 * time.Minute, NotRecorded: 30 * time.Minute},
 	}
-	if diff := cmp.Diff(want, r.Summarize(90)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, r.Summarize(90))
 }
 
 // Between two loads the higher target saves Pods, and the advice is the one that does not exceed the bound.
@@ -51,9 +50,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	// 3000 m over 70 % of 500 m are 9 Pods, and a half more are 14; 1000 m are 3.
-	if diff := cmp.Diff(&Advice{Target: 70, MinReplicas: 3, MaxReplicas: 14}, advice); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", &Advice{Target: 70, MinReplicas: 3, MaxReplicas: 14}, advice)
 	if _, err := Advise(trials, Wish{Above: 80, For: -1}); err == nil {
 		t.Error("no target does, and one was advised")
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/recording"
-	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
 // Trial is a run by another target.
@@ -84,7 +83,7 @@ func retarget(spec *v1alpha1.FederatedHPASpec, metric int, target int64) error {
 	if metric < 0 || metric >= len(spec.Metrics) {
 		return fmt.Errorf("spec.metrics[%d]: there are %d", metric, len(spec.Metrics))
 	}
-	switch t := replicas.TargetOf(&spec.Metrics[metric]); {
+	switch t := v1alpha1.TargetOf(&spec.Metrics[metric]); {
 	case t == nil:
 		return fmt.Errorf("spec.metrics[%d] has no target", metric)
 	case t.AverageValue != nil:

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -69,7 +67,5 @@ func TestSpans(t *testing.T) {
 		{At: at(60)},
 	}
 	want := []Span{{at(1), at(3), CutOff}, {at(3), at(4), Unseen}, {at(14), at(60), NotRecorded}}
-	if diff := cmp.Diff(want, Spans(points)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, Spans(points))
 }

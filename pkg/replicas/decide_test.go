@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,8 +157,12 @@ func TestFaultsOfTheSpecAreTold(t *testing.T) {
 }
 
 func TestWhatCanNotBeDecidedStays(t *testing.T) {
-	if d := Decide(ask(10, cluster("east", 10))); d.Err == nil || d.Rescale || d.Replicas != 10 {
-		t.Errorf("%d replicas, rescale %v, error %v", d.Replicas, d.Rescale, d.Err)
+	d := Decide(ask(10, cluster("east", 10)))
+	if d.Err == nil || d.Rescale || d.Replicas != 10 {
+		t.Fatalf("%d replicas, rescale %v, error %v", d.Replicas, d.Rescale, d.Err)
+	}
+	if said := d.Err.Error(); !strings.Contains(said, "first error is: failed to get cpu resource metric value: ") {
+		t.Errorf("it does not say what for: %s", said)
 	}
 }
 

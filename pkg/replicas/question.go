@@ -6,6 +6,7 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/utils/ptr"
 )
 
 // Question is all that a decision is made of. Nothing in it is changed.
@@ -63,12 +64,7 @@ type Options struct {
 }
 
 // minReplicas is the spec's, or the default.
-func (q *Question) minReplicas() int32 {
-	if q.Spec.MinReplicas == nil {
-		return 1
-	}
-	return *q.Spec.MinReplicas
-}
+func (q *Question) minReplicas() int32 { return ptr.Deref(q.Spec.MinReplicas, 1) }
 
 // many reports whether the rules for several clusters hold.
 func (q *Question) many() bool { return len(q.Clusters) > 1 }

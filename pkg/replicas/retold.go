@@ -89,7 +89,7 @@ type aim struct {
 }
 
 func targetOf(spec *autoscalingv2.MetricSpec) aim {
-	target := TargetOf(spec)
+	target := v1alpha1.TargetOf(spec)
 	switch {
 	case spec.Pods != nil:
 		return aim{rule: RuleAverage}
@@ -107,20 +107,3 @@ func targetOf(spec *autoscalingv2.MetricSpec) aim {
 
 // RuleOf returns how a metric comes to its number.
 func RuleOf(spec *autoscalingv2.MetricSpec) Rule { return targetOf(spec).rule }
-
-// TargetOf returns the target of a metric; nil: it has no source.
-func TargetOf(spec *autoscalingv2.MetricSpec) *autoscalingv2.MetricTarget {
-	switch {
-	case spec.Resource != nil:
-		return &spec.Resource.Target
-	case spec.ContainerResource != nil:
-		return &spec.ContainerResource.Target
-	case spec.Pods != nil:
-		return &spec.Pods.Target
-	case spec.Object != nil:
-		return &spec.Object.Target
-	case spec.External != nil:
-		return &spec.External.Target
-	}
-	return nil
-}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // options are VPA's own.
@@ -72,9 +72,7 @@ func TestAdvise(t *testing.T) {
 			Advice{Amounts{11, 0}, Amounts{0, 0}, Amounts{most, 0}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, c.use.Advise(c.o)); diff != "" {
-				t.Errorf("advice (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "advice", c.want, c.use.Advise(c.o))
 		})
 	}
 }
@@ -145,9 +143,7 @@ func TestAdviseFleet(t *testing.T) {
 		"one has nothing to tell, and does say so": {[]Part{east, west, {Cluster: "north", Use: new(Use)}}, high, both},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, AdviseFleet(c.parts, options(), c.last)); diff != "" {
-				t.Errorf("advice (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "advice", c.want, AdviseFleet(c.parts, options(), c.last))
 		})
 	}
 }
@@ -169,9 +165,7 @@ func TestAdviseCluster(t *testing.T) {
 			Advice{Amounts{1000, 5 * gi}, fleet.Lower, Amounts{2000, 6 * gi}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, AdviseCluster(c.part, options(), fleet, last)); diff != "" {
-				t.Errorf("advice (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "advice", c.want, AdviseCluster(c.part, options(), fleet, last))
 		})
 	}
 }

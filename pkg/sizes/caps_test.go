@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -145,9 +143,7 @@ func TestCapContainer(t *testing.T) {
 				t.Errorf("target %d, limit %d; want %d, %d", got.Target[CPU], got.Limits[CPU], c.target, c.limit)
 			}
 			got.CappedBy = slices.DeleteFunc(got.CappedBy, func(c Cap) bool { return c.Resource == Memory })
-			if diff := cmp.Diff(capped(c.reason...), got.CappedBy); diff != "" {
-				t.Errorf("capped by (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "capped by", capped(c.reason...), got.CappedBy)
 			if got.Uncapped != k.Advice.Target || got.Name != "app" {
 				t.Errorf("uncapped %v of %q, want %v of app", got.Uncapped, got.Name, k.Advice.Target)
 			}

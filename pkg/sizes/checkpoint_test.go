@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // week is what one container used in seven days, and the container.
@@ -59,9 +61,7 @@ func TestSavedWeights(t *testing.T) {
 		ReferenceTimestamp: metav1.NewTime(day.UTC()), TotalWeight: 8.00077,
 		BucketWeights: BucketWeights{{3, 10000}, {4, 5000}, {5, 2}, {7, 5000}},
 	}
-	if diff := cmp.Diff(want, c, cmpopts.EquateApprox(1e-12, 0)); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "stored", want, c, cmpopts.EquateApprox(1e-12, 0))
 	loaded, err := c.load(day)
 	if err != nil {
 		t.Fatal(err)

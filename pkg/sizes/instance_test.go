@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const (
@@ -189,9 +189,7 @@ func TestMemoryPeaks(t *testing.T) {
 			for amount, weight := range c.want {
 				want[bucketOf(amount)] = weight
 			}
-			if diff := cmp.Diff(want, peaks(&u, i.windowEnd)); diff != "" {
-				t.Errorf("peaks (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "peaks", want, peaks(&u, i.windowEnd))
 		})
 	}
 }

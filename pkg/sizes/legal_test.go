@@ -5,7 +5,7 @@ package sizes
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // running is a Pod of one container that has what is advised.
@@ -145,9 +145,7 @@ func TestInPlace(t *testing.T) {
 			if c.refused != "" {
 				return
 			}
-			if diff := cmp.Diff([]Resources{c.want}, got.Containers); diff != "" {
-				t.Errorf("resize (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "resize", []Resources{c.want}, got.Containers)
 		})
 	}
 }
@@ -209,9 +207,7 @@ func TestPartOfAResize(t *testing.T) {
 			p.Containers[0].Peak = 1
 			c.change(&p.Containers[0])
 			got := p.toward(c.do)
-			if diff := cmp.Diff([]Resources{c.want}, got.Containers); diff != "" {
-				t.Errorf("resize (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "resize", []Resources{c.want}, got.Containers)
 		})
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -66,9 +64,7 @@ func TestNewPods(t *testing.T) {
 			if c.change != nil {
 				c.change(&template.Containers[0], &room)
 			}
-			if diff := cmp.Diff(c.want, NewPods(template, []Room{room}, c.standing)); diff != "" {
-				t.Errorf("new Pods (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "new Pods", c.want, NewPods(template, []Room{room}, c.standing))
 		})
 	}
 }
@@ -108,9 +104,7 @@ func TestQuantities(t *testing.T) {
 	c := NewContainer{"app", Resources{Amounts{627, 512 << 20}, Amounts{2000, 1<<30 + 1}}}
 	requests, limits := c.Quantities()
 	want := [2]map[string]string{{"cpu": "627m", "memory": "512Mi"}, {"cpu": "2", "memory": "1073741825"}}
-	if diff := cmp.Diff(want, [2]map[string]string{requests, limits}); diff != "" {
-		t.Errorf("quantities (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "quantities", want, [2]map[string]string{requests, limits})
 	if got := NewContainerOf("app", requests, limits); got != c {
 		t.Errorf("read again %+v, want %+v", got, c)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // story is a cluster that is observed once in a minute.
@@ -421,7 +421,5 @@ func TestModeIn(t *testing.T) {
 	}
 	want := map[Means]Mode{{}: ModeOff, {Admits: true}: ModeOff, {InPlace: true}: ModeInPlace,
 		{Admits: true, InPlace: true}: ModeInPlaceOrRecreate}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("modes (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "modes", want, got)
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -231,9 +229,7 @@ func TestPlanMoves(t *testing.T) {
 			[]string{"Evict west/c", "Resize west/d"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, told(PlanMoves(c.clusters, c.Policy, noon))); diff != "" {
-				t.Errorf("moves (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "moves", c.want, told(PlanMoves(c.clusters, c.Policy, noon)))
 		})
 	}
 }
@@ -262,9 +258,7 @@ func TestOneClusterAtATime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := policy()
 			p.OneByOne = true
-			if diff := cmp.Diff(c.want, told(PlanMoves(c.clusters, p, noon))); diff != "" {
-				t.Errorf("moves (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "moves", c.want, told(PlanMoves(c.clusters, p, noon)))
 		})
 	}
 }
@@ -302,9 +296,7 @@ func TestWithdrawnIsLegal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := running("a")
 			c.change(&p, &p.Containers[0])
-			if diff := cmp.Diff(c.want, p.withdrawn().Containers); diff != "" {
-				t.Errorf("withdrawn (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "withdrawn", c.want, p.withdrawn().Containers)
 		})
 	}
 }

@@ -5,6 +5,9 @@ package summary
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
 // Amount is what a metric is and what it should be, in base units: cores, bytes, and utilization as a ratio of what is
@@ -21,7 +24,7 @@ func Amounts(specs []autoscalingv2.MetricSpec, statuses []autoscalingv2.MetricSt
 		name, goal := goalOf(&specs[i])
 		a := Amount{Name: name, Target: amount(goal.AverageUtilization, goal.AverageValue, goal.Value)}
 		if i < len(statuses) {
-			v := valueOf(&statuses[i])
+			v := ptr.Deref(v1alpha1.CurrentOf(&statuses[i]), autoscalingv2.MetricValueStatus{})
 			if goal.AverageUtilization == nil { // beside an average its utilization is told too
 				v.AverageUtilization = nil
 			}

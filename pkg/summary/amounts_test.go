@@ -5,9 +5,10 @@ package summary
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestAmounts(t *testing.T) {
@@ -43,8 +44,6 @@ func TestAmounts(t *testing.T) {
 		"one that could not be read": {queue, []autoscalingv2.MetricStatus{{}}, Amount{"queue_depth", nil, new(2000.0)}},
 		"one that was not read yet":  {queue, nil, Amount{"queue_depth", nil, new(2000.0)}},
 	} {
-		if diff := cmp.Diff([]Amount{tc.want}, Amounts([]autoscalingv2.MetricSpec{tc.spec}, tc.statuses)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, []Amount{tc.want}, Amounts([]autoscalingv2.MetricSpec{tc.spec}, tc.statuses))
 	}
 }

@@ -97,8 +97,9 @@ func worded(goal autoscalingv2.MetricTarget) string {
 
 // currentOf returns what a metric is, in the unit of its goal.
 func currentOf(status *autoscalingv2.MetricStatus, goal autoscalingv2.MetricTarget, unknown string) string {
-	v := valueOf(status)
+	v := v1alpha1.CurrentOf(status)
 	switch {
+	case v == nil:
 	case goal.AverageValue == nil && goal.AverageUtilization != nil && v.AverageUtilization != nil:
 		return fmt.Sprintf("%d%%", *v.AverageUtilization)
 	case v.AverageValue != nil:
@@ -107,23 +108,6 @@ func currentOf(status *autoscalingv2.MetricStatus, goal autoscalingv2.MetricTarg
 		return v.Value.String()
 	}
 	return unknown
-}
-
-// valueOf is empty for a metric that could not be read.
-func valueOf(status *autoscalingv2.MetricStatus) autoscalingv2.MetricValueStatus {
-	switch {
-	case status.Resource != nil:
-		return status.Resource.Current
-	case status.ContainerResource != nil:
-		return status.ContainerResource.Current
-	case status.Pods != nil:
-		return status.Pods.Current
-	case status.Object != nil:
-		return status.Object.Current
-	case status.External != nil:
-		return status.External.Current
-	}
-	return autoscalingv2.MetricValueStatus{}
 }
 
 // Brief is a text of so many bytes at most, cut between characters, in which only lines and columns are left of what is not printable:

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/klog/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const (
@@ -120,8 +121,7 @@ func TestOfAnnotations(t *testing.T) {
 	}
 	for name, tc := range tests {
 		got, wrong := OfAnnotations(map[string]string{CordonAnnotation: tc.cordon, DrainAnnotation: tc.drain})
-		if diff := cmp.Diff(tc.want, got) + cmp.Diff(tc.wrong, wrong); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, tc.want, got)
+		fleettest.Same(t, name, tc.wrong, wrong)
 	}
 }

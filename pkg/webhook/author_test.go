@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -18,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
@@ -103,9 +103,7 @@ func TestAuthorsAreAsked(t *testing.T) {
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: "create", Namespace: "shop", Group: "apps", Version: "v1",
 			Resource: "deployments", Name: "web"},
 	}}
-	if diff := cmp.Diff(want, hub.asked); diff != "" {
-		t.Errorf("asked (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "asked", want, hub.asked)
 }
 
 // judgeFor has a user's object judged; hub answers what the user may do, and is a copy.

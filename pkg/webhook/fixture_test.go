@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
@@ -28,15 +27,7 @@ import (
 // hubWith is a cache that knows these objects.
 func hubWith(t testing.TB, objects ...client.Object) client.Client {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	builder := hubtest.NewBuilder(scheme).WithObjects(objects...)
-	for _, kind := range index.Kinds() {
-		builder = builder.WithIndex(kind, index.ByName, index.Names)
-	}
-	return builder.Build()
+	return hubtest.Indexed(t, AddToScheme, objects...)
 }
 
 func handlersOf(hub client.Reader) (map[string]http.Handler, *Metrics) {

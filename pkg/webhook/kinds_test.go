@@ -9,12 +9,12 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/admission"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // discovery is a hub's: kinds by group and version.
@@ -83,9 +83,7 @@ func TestKindsOfTheHub(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, NewKinds(&tc.hub).of(t.Context(), tc.target)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, NewKinds(&tc.hub).of(t.Context(), tc.target))
 		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/fleetscale/fleetscale/test/fixture"
@@ -81,16 +80,8 @@ func (e *env) runAdapter(t *testing.T, program string) (port int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := e.Hub().ServiceAccountToken(t.Context(), fixture.SystemNamespace, fixture.AdapterService, 3600e9)
+	kubeconfig, err := fixture.WriteKubeconfig(t.Context(), e.Hub(), fixture.AdapterService, t.TempDir())
 	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := e.Hub().TokenKubeconfig(token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	process, err := e.Run(t.Context(), lab.Program{

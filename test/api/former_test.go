@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // former has the kinds as they were on 2026-11-23, without descriptions, and objects of that time.
@@ -117,9 +119,7 @@ func TestADroppedFieldIsSeen(t *testing.T) {
 		".spec.b":      {"spec": map[string]any{"a": int64(1), "b": []any{}}},
 		".spec.b[0].c": {"spec": map[string]any{"a": int64(1), "b": []any{map[string]any{}}}},
 	} {
-		if diff := cmp.Diff([]string{name}, dropped("", from, to)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "", []string{name}, dropped("", from, to))
 	}
 }
 

@@ -61,12 +61,7 @@ func start(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = l.Down() })
-	config, err := l.Members()[0].RESTConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.QPS, config.Burst = 1000, 1000
-	client, err := kubernetes.NewForConfig(config)
+	client, err := l.Members()[0].Client()
 	if err != nil {
 		t.Fatal(err)
 	}

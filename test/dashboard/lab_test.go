@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -37,31 +36,15 @@ type env struct {
 var shared = fixture.Shared[*env]{Name: "dashboard", Start: setUp}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	shared.End(code != 0, os.Stderr)
+	shared.Main(m)
 }
 
 func setUp(ctx context.Context, dir string) (*env, error) {
-	programs := map[string]string{}
-	for _, name := range []string{"metrics-adapter", "controller-manager"} {
-		program, err := fixture.Build(ctx, name, dir, os.Stderr)
-		if err != nil {
-			return nil, err
-		}
-		programs[name] = program
-	}
-	l, err := lab.Up(ctx, lab.Options{
-		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr, MetricResolution: 10 * time.Second,
-		Members: []lab.Member{{Name: east, Nodes: 1, WithoutTestAdapter: true}, {Name: west, Nodes: 1, WithoutTestAdapter: true}},
-	})
-	if err != nil {
-		return nil, err
-	}
 	e := &env{members: map[string]*lab.Cluster{}}
-	if err := e.raise(ctx, l, programs); err != nil {
-		return nil, errors.Join(err, l.Down())
-	}
-	return e, nil
+	return e, fixture.Raise(ctx, dir, lab.Options{
+		MetricResolution: 10 * time.Second,
+		Members:          []lab.Member{{Name: east, Nodes: 1, WithoutTestAdapter: true}, {Name: west, Nodes: 1, WithoutTestAdapter: true}},
+	}, []string{"metrics-adapter", "controller-manager"}, e.raise)
 }
 
 const workload = `
@@ -87,11 +70,9 @@ spec: {scaleTargetRef: {apiVersion: autoscaling.karmada.io/v1alpha1, kind: Feder
   rules: [{name: peak, schedule: "30 8 * * 1-5", timeZone: Europe/Berlin, targetMinReplicas: 6, targetMaxReplicas: 40}]}
 `
 
-func (e *env) raise(ctx context.Context, l *lab.Lab, programs map[string]string) (err error) {
-	if e.Fleet, err = fixture.New(l, programs["metrics-adapter"]); err != nil {
-		return err
-	}
-	if err := errors.Join(e.InstallHub(ctx, e.Hub()), e.InstallKinds(ctx, e.Hub()), e.InstallControllers(ctx, e.Hub())); err != nil {
+func (e *env) raise(ctx context.Context, f *fixture.Fleet, programs map[string]string) (err error) {
+	e.Fleet = f
+	if err := e.Install(ctx, e.Hub()); err != nil {
 		return err
 	}
 	for _, name := range []string{east, west} {
@@ -104,12 +85,8 @@ func (e *env) raise(ctx context.Context, l *lab.Lab, programs map[string]string)
 		}
 	}
 	flags := []string{"--member-probe-period=2s", "--member-timeout=3s"}
-	adapter, err := e.StartAdapter(ctx, e.Hub(), "adapter", append(flags, "--scrape-period=10s")...)
-	if err != nil {
+	if _, err := e.ServeMetrics(ctx, e.Hub(), "adapter", append(flags, "--scrape-period=10s")...); err != nil {
 		return err
-	}
-	if said, err := e.TakeOver(ctx, adapter); err != nil {
-		return fmt.Errorf("%w: %s", err, said)
 	}
 	if _, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controllers", append(flags, "--sync-period=2s",
 		"--cpu-initialization-period=1s", "--initial-readiness-delay=1s")...); err != nil {
@@ -142,10 +119,7 @@ func TestFrozenMember(t *testing.T) {
 		t.Skip("raising a lab for it takes minutes; it runs in make test-full PARTS=dashboard")
 	}
 	b := browse(t)
-	e, err := shared.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := shared.Of(t)
 	config, err := e.Hub().RESTConfig()
 	if err != nil {
 		t.Fatal(err)

@@ -102,12 +102,8 @@ func servePage(t *testing.T) *site {
 	); err != nil {
 		t.Fatal(err)
 	}
-	config, err := hub.RESTConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := &site{t: t}
-	if p.hub, err = kubernetes.NewForConfig(config); err != nil {
+	if p.hub, err = hub.Client(); err != nil {
 		t.Fatal(err)
 	}
 	p.start(t, f, hub, program, dir)

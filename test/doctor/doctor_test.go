@@ -206,11 +206,7 @@ var faults = []fault{
 		name:  "a token ends soon, and nobody renews it",
 		check: "tokens", want: "east: Secret fleetscale-clusters/east: a token of its registration expires in", fix: "rotate east",
 		plant: func(ctx context.Context, e *env) error {
-			token, err := e.member.ServiceAccountToken(ctx, fixture.MemberNamespace, fixture.MemberAccount, 12*time.Minute)
-			if err != nil {
-				return err
-			}
-			kubeconfig, err := e.member.TokenKubeconfig(token)
+			kubeconfig, err := fixture.MemberKubeconfig(ctx, e.member, 12*time.Minute)
 			if err != nil {
 				return err
 			}

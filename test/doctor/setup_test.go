@@ -67,7 +67,7 @@ func (e *env) raise(ctx context.Context, f *fixture.Fleet, programs map[string]s
 	if e.west, err = newMirror(e.member); err != nil {
 		return err
 	}
-	if err := errors.Join(e.InstallHub(ctx, e.Hub()), e.InstallKinds(ctx, e.Hub()), e.InstallControllers(ctx, e.Hub())); err != nil {
+	if err := e.Install(ctx, e.Hub()); err != nil {
 		return err
 	}
 	if err := errors.Join(e.JoinToScale(ctx, e.member), e.joinWest(ctx), e.work(ctx)); err != nil {
@@ -103,27 +103,13 @@ func (e *env) work(ctx context.Context) error {
 // launch starts the programs, and leads the hub to them.
 func (e *env) launch(ctx context.Context, programs map[string]string) (err error) {
 	flags := []string{"--member-probe-period=2s", "--member-timeout=3s"}
-	e.adapter, err = e.StartAdapter(ctx, e.Hub(), "adapter", append(flags, "--scrape-period=10s", "--apiservice-check-period=2s")...)
+	e.adapter, err = e.ServeMetrics(ctx, e.Hub(), "adapter", append(flags, "--scrape-period=10s", "--apiservice-check-period=2s")...)
 	if err != nil {
 		return err
 	}
-	if said, err := e.TakeOver(ctx, e.adapter); err != nil {
-		return fmt.Errorf("%w: %s", err, said)
-	}
-	if _, err := e.Ask(ctx, "apply", "-f", e.Deploy("base/webhook-hub/serviceaccount.yaml")); err != nil {
+	if e.webhook, err = e.ServeWebhook(ctx, e.Hub(), programs["webhook"], "webhook"); err != nil {
 		return err
 	}
-	webhook, program, err := e.NewWebhook(ctx, e.Hub(), programs["webhook"], "webhook")
-	if err != nil {
-		return err
-	}
-	if err := e.InstallWebhook(ctx, e.Hub(), webhook.Port); err != nil {
-		return err
-	}
-	if webhook.Process, err = e.Run(ctx, program); err != nil {
-		return err
-	}
-	e.webhook = webhook
 	if e.controllers, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controllers", append(flags, "--sync-period=2s",
 		"--cpu-initialization-period=1s", "--initial-readiness-delay=1s", "--leader-elect-retry-period=1s",
 		// Longer than a busy machine stalls: nobody starts it again.

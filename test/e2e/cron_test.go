@@ -7,10 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -462,16 +459,12 @@ func (c *crons) catchesUp(t *testing.T, ns string) {
 
 // countsRuns finds the leader's runs in its metrics, and none in the other's.
 func (c *crons) countsRuns(t *testing.T, pair []*fixture.Controllers) {
-	var counts []int
+	var counts []float64
 	for _, r := range pair {
 		text := scrapeText(t, r.Metrics())
-		found := regexp.MustCompile(`(?m)^fleetscale_cron_run_lag_seconds_count\{result="succeeded"\} (\d+)$`).FindStringSubmatch(text)
-		if found == nil {
-			t.Fatalf("no runs in the metrics of %s", r.Name)
-		}
-		n, err := strconv.Atoi(found[1])
-		if err != nil {
-			t.Fatal(err)
+		n, found, err := fixture.Sum(text, "fleetscale_cron_run_lag_seconds_count", `result="succeeded"`)
+		if err != nil || !found {
+			t.Fatalf("no runs in the metrics of %s (%v)", r.Name, err)
 		}
 		counts = append(counts, n)
 	}
@@ -483,26 +476,17 @@ func (c *crons) countsRuns(t *testing.T, pair []*fixture.Controllers) {
 
 func scrapeText(t *testing.T, url string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	text, err := fixture.Scrape(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return text
 }
 
 // handsOver ends the leader without a word; the other takes its place.
 func (c *crons) handsOver(t *testing.T, pair []*fixture.Controllers) {
 	leader := pair[0]
-	if !strings.Contains(scrapeText(t, leader.Metrics()), `leader_election_master_status{name="controller-manager.fleetscale.io"} 1`) {
+	if !leader.Leads(t.Context()) {
 		leader = pair[1]
 	}
 	if err := leader.Kill(); err != nil {

@@ -168,11 +168,7 @@ func (s *stage) grantObserver(cluster *lab.Cluster, folder, moved string) {
 
 func (s *stage) kubeconfigIn(cluster *lab.Cluster, account string) []byte {
 	s.t.Helper()
-	token, err := cluster.ServiceAccountToken(s.t.Context(), observerNamespace, account, 24*time.Hour)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	kubeconfig, err := cluster.TokenKubeconfig(token)
+	kubeconfig, err := cluster.AccountKubeconfig(s.t.Context(), observerNamespace, account, 24*time.Hour)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -199,8 +198,7 @@ func (f *federated) leader(t *testing.T) *fixture.Controllers {
 func (f *federated) leads(t *testing.T) *fixture.Controllers {
 	t.Helper()
 	for _, r := range f.pair {
-		if state, _, _ := r.State(); state == "running" &&
-			strings.Contains(scrapeText(t, r.Metrics()), `leader_election_master_status{name="controller-manager.fleetscale.io"} 1`) {
+		if state, _, _ := r.State(); state == "running" && r.Leads(t.Context()) {
 			return r
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -55,30 +54,11 @@ func metric(t *testing.T, a *fixture.Adapter, name string, labels ...string) (su
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(string(got.Body)) {
-		series, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if !isSeries(series, name, labels) {
-			continue
-		}
-		number, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			t.Fatalf("reading %s: %v", line, err)
-		}
-		sum, found = sum+number, true
+	sum, found, err = fixture.Sum(string(got.Body), name, labels...)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return sum, found
-}
-
-func isSeries(series, name string, labels []string) bool {
-	if base, _, _ := strings.Cut(series, "{"); base != name {
-		return false
-	}
-	for _, label := range labels {
-		if !strings.Contains(series, label) {
-			return false
-		}
-	}
-	return true
 }
 
 // logged waits until the adapter has logged all words in one line, beyond the

@@ -145,18 +145,14 @@ func (e *env) serve(ctx context.Context) (err error) {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if e.adapter, err = e.StartAdapter(ctx, e.Hub(), "metrics-adapter", adapterFlags()...); err != nil {
-		return err
-	}
-	_, err = e.TakeOver(ctx, e.adapter)
+	e.adapter, err = e.ServeMetrics(ctx, e.Hub(), "metrics-adapter", adapterFlags()...)
 	return err
 }
 
 // started returns the shared fleet, which others use at the same time.
 func started(t *testing.T) *env {
 	t.Helper()
-	e := shared.Of(t)
-	return e
+	return shared.Of(t)
 }
 
 // whole returns the shared fleet once all of it answers. Until the test ends no

@@ -5,7 +5,6 @@ package install_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -77,7 +76,7 @@ func (e *env) runOne(ctx context.Context, bin, process string, p program) (*lab.
 		}
 		args += fmt.Sprintf("\n--record-port=%d", ports[0])
 	}
-	kubeconfig, err := e.account(ctx, p.name)
+	kubeconfig, err := fixture.WriteKubeconfig(ctx, e.Hub(), p.name, filepath.Join(e.dir, "accounts", p.name))
 	if err != nil {
 		return nil, err
 	}
@@ -85,20 +84,6 @@ func (e *env) runOne(ctx context.Context, bin, process string, p program) (*lab.
 	return e.Run(ctx, lab.Program{
 		Name: process, Path: filepath.Join(bin, p.name), Ready: lab.HTTPReady(p.ready), Args: append(all, p.args...),
 	})
-}
-
-// account writes a kubeconfig of the hub for a program's account.
-func (e *env) account(ctx context.Context, name string) (file string, err error) {
-	token, err := e.Hub().ServiceAccountToken(ctx, fixture.SystemNamespace, name, lifetime)
-	if err != nil {
-		return "", err
-	}
-	kubeconfig, err := e.Hub().TokenKubeconfig(token)
-	if err != nil {
-		return "", err
-	}
-	file = filepath.Join(e.dir, name+".kubeconfig")
-	return file, os.WriteFile(file, kubeconfig, 0o600)
 }
 
 // lead has the hub ask at these ports of the machine: endpoints may not be loopback addresses, so Services as they are cannot.

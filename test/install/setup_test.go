@@ -26,8 +26,6 @@ const (
 	east, west = "east", "west"
 	// patience is for what programs notice by themselves: machines may be busy.
 	patience = 2 * time.Minute
-	// lifetime of tokens outlasts any test.
-	lifetime = 24 * time.Hour
 )
 
 // env is what all tests share: three clusters that know nothing of fleetscale, and a checkout's folder in which a release was made.
@@ -42,17 +40,12 @@ type env struct {
 var shared = fixture.Shared[*env]{Name: "install", Start: setUp}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	shared.End(code != 0, os.Stderr)
+	shared.Main(m)
 }
 
 func started(t *testing.T) *env {
 	t.Helper()
-	e, err := shared.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return shared.Of(t)
 }
 
 func setUp(ctx context.Context, dir string) (*env, error) {
@@ -68,20 +61,15 @@ func setUp(ctx context.Context, dir string) (*env, error) {
 	if e.helm, err = lab.BuildHelm(ctx, os.Stderr); err != nil {
 		return nil, err
 	}
-	l, err := lab.Up(ctx, lab.Options{
-		Dir: filepath.Join(dir, fixture.LabDir), Log: os.Stderr, MetricResolution: 10 * time.Second,
-		Members: []lab.Member{{Name: east, Nodes: 1, WithoutTestAdapter: true}, {Name: west, Nodes: 1, WithoutTestAdapter: true}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	if e.Fleet, err = fixture.New(l, e.program("metrics-adapter")); err == nil {
-		err = errors.Join(e.release(ctx), e.work(ctx))
-	}
-	if err != nil {
-		return nil, errors.Join(err, l.Down())
-	}
-	return e, nil
+	return e, fixture.Raise(ctx, dir, lab.Options{
+		MetricResolution: 10 * time.Second,
+		Members:          []lab.Member{{Name: east, Nodes: 1, WithoutTestAdapter: true}, {Name: west, Nodes: 1, WithoutTestAdapter: true}},
+	}, nil, e.raise)
+}
+
+func (e *env) raise(ctx context.Context, f *fixture.Fleet, _ map[string]string) error {
+	e.Fleet = f
+	return errors.Join(e.release(ctx), e.work(ctx))
 }
 
 func (e *env) program(name string) string { return filepath.Join(e.dir, "bin", name) }

@@ -43,13 +43,11 @@ func (e *env) newSite(t *testing.T) *site {
 		t.Cleanup(func() { _ = front.Close() })
 	}
 	for _, cluster := range []string{"hub", east, west} {
-		config, err := e.named(t, cluster).RESTConfig()
+		client, err := e.named(t, cluster).Dynamic()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.objects[cluster], err = dynamic.NewForConfig(config); err != nil {
-			t.Fatal(err)
-		}
+		s.objects[cluster] = client
 	}
 	t.Cleanup(s.stop)
 	return s

@@ -3,16 +3,13 @@
 package install_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -359,10 +356,13 @@ func (s *site) reconcilesAll() {
 	}
 	for controller, periods := range map[string]int{federated: 3 * len(list), multidim: 3} {
 		controller = strings.TrimSuffix(controller, "s")
-		began, err := s.reconciles(s.t.Context(), controller)
+		reconciles := func(ctx context.Context) (float64, error) { // that have ended, in whatever way
+			return fixture.Metric(ctx, s.metrics, "controller_runtime_reconcile_total", `controller="`+controller+`"`)
+		}
+		began, err := reconciles(s.t.Context())
 		if err == nil {
 			err = fixture.Await(s.t.Context(), patience, func(ctx context.Context) error {
-				n, err := s.reconciles(ctx, controller)
+				n, err := reconciles(ctx)
 				if err == nil && n < began+float64(periods) {
 					err = fmt.Errorf("%v reconciles of %s after %v, want %d more", n, controller, began, periods)
 				}
@@ -373,31 +373,6 @@ func (s *site) reconcilesAll() {
 			s.t.Fatal(err)
 		}
 	}
-}
-
-// reconciles is how many reconciles of a controller have ended, in whatever way.
-func (s *site) reconciles(ctx context.Context, controller string) (sum float64, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.metrics, nil)
-	if err != nil {
-		return 0, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer response.Body.Close()
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		series, value, found := strings.Cut(lines.Text(), "} ")
-		if !found || !strings.HasPrefix(series, `controller_runtime_reconcile_total{controller="`+controller+`",`) {
-			continue
-		}
-		n, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return 0, err
-		}
-		sum += n
-	}
-	return sum, nil
 }
 
 // asks has somebody ask the hub what the Pods of both members use, again and again, until end, which returns how often there was an answer,

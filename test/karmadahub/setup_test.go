@@ -80,7 +80,10 @@ func (e *env) raise(ctx context.Context, f *fixture.Fleet, programs map[string]s
 	if e.front, err = fixture.NewFront(ctx); err != nil {
 		return err
 	}
-	if err := e.connect(); err != nil {
+	if e.clients, err = e.Clients(); err != nil {
+		return err
+	}
+	if e.hub, err = e.Hub().Dynamic(); err != nil {
 		return err
 	}
 	if err := e.takeKinds(ctx); err != nil {
@@ -136,33 +139,9 @@ func (e *env) startAdapter(ctx context.Context) error {
 	if _, err := e.Feed(ctx, strings.ReplaceAll(said.Stdout, there, here), "apply", "-f", "-"); err != nil {
 		return err
 	}
-	e.adapter, err = e.StartAdapter(ctx, e.Hub(), "metrics-adapter", "--member-probe-period=2s", "--apiservice-check-period=5s")
-	if err != nil {
-		return err
-	}
-	_, err = e.TakeOver(ctx, e.adapter)
+	e.adapter, err = e.ServeMetrics(ctx, e.Hub(), "metrics-adapter", "--member-probe-period=2s", "--apiservice-check-period=5s")
 	return err
 }
 
 // Down stops everything.
 func (e *env) Down() error { return errors.Join(e.front.Close(), e.Fleet.Down()) }
-
-// connect makes clients of all clusters.
-func (e *env) connect() error {
-	e.clients = map[string]kubernetes.Interface{}
-	for _, cluster := range append(e.Members(), e.Hub()) {
-		config, err := cluster.RESTConfig()
-		if err != nil {
-			return err
-		}
-		if e.clients[cluster.Name], err = kubernetes.NewForConfig(config); err != nil {
-			return err
-		}
-		if cluster == e.Hub() {
-			if e.hub, err = dynamic.NewForConfig(config); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}

@@ -26,13 +26,9 @@ const (
 
 // apply brings objects, each one of YAML, to the cluster, in their order.
 func (c *Cluster) apply(ctx context.Context, manifests ...string) error {
-	config, err := c.RESTConfig()
+	client, err := c.Dynamic()
 	if err != nil {
 		return err
-	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("connecting to %s: %w", c.Name, err)
 	}
 	for _, manifest := range manifests {
 		object := &unstructured.Unstructured{}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -46,14 +47,19 @@ func (c *Cluster) RESTConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-func (c *Cluster) client() (kubernetes.Interface, error) {
+// Client connects with the rights of cluster-admin, as [Cluster.RESTConfig].
+func (c *Cluster) Client() (kubernetes.Interface, error) { return clientOf(c, kubernetes.NewForConfig) }
+
+// Dynamic connects as Client does.
+func (c *Cluster) Dynamic() (dynamic.Interface, error) { return clientOf(c, dynamic.NewForConfig) }
+
+func clientOf[C any](c *Cluster, as func(*rest.Config) (C, error)) (client C, err error) {
 	config, err := c.RESTConfig()
 	if err != nil {
-		return nil, err
+		return client, err
 	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to %s: %w", c.Name, err)
+	if client, err = as(config); err != nil {
+		return client, fmt.Errorf("connecting to %s: %w", c.Name, err)
 	}
 	return client, nil
 }

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -76,7 +75,7 @@ func (l *Lab) startKarmadaAgent(ctx context.Context, member *Cluster) error {
 // pushJoin does what "karmadactl join" does: an account in the member that may do everything, one that may impersonate, and a
 // Cluster with the credentials of both.
 func (l *Lab) pushJoin(ctx context.Context, member *Cluster) error {
-	client, err := member.client()
+	client, err := member.Client()
 	if err != nil {
 		return err
 	}
@@ -143,13 +142,9 @@ func (c *Cluster) karmadaSecret(ctx context.Context, account, name string) (stri
 }
 
 func (l *Lab) awaitKarmadaCluster(ctx context.Context, name string) error {
-	config, err := l.Hub().RESTConfig()
+	client, err := l.Hub().Dynamic()
 	if err != nil {
 		return err
-	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("connecting to the hub: %w", err)
 	}
 	clusters := client.Resource(schema.GroupVersionResource{Group: "cluster.karmada.io", Version: "v1alpha1", Resource: "clusters"})
 	last := "it is not registered"

@@ -127,7 +127,7 @@ func (b *bringUp) servingFlags(program string, hosts ...string) ([]string, error
 }
 
 func (b *bringUp) createNodes(ctx context.Context) error {
-	client, err := b.client()
+	client, err := b.Client()
 	if err != nil {
 		return err
 	}

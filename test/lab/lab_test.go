@@ -321,13 +321,9 @@ func testPrograms(t *testing.T, l *Lab, _ *Cluster) {
 func testTokens(t *testing.T, l *Lab, _ *Cluster) {
 	hub := l.Hub()
 	ask := func(ctx context.Context, ttl time.Duration) func(context.Context) error {
-		token, err := hub.ServiceAccountToken(ctx, "kube-system", "default", ttl)
+		kubeconfig, err := hub.AccountKubeconfig(ctx, "kube-system", "default", ttl)
 		if err != nil {
-			t.Fatalf("ServiceAccountToken: %v", err)
-		}
-		kubeconfig, err := hub.TokenKubeconfig(token)
-		if err != nil {
-			t.Fatalf("TokenKubeconfig: %v", err)
+			t.Fatal(err)
 		}
 		config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 		if err != nil {

@@ -44,7 +44,7 @@ func (b *bringUp) realNodeNames() []string {
 
 // realNodes starts nodes in a network of their own.
 func (b *bringUp) realNodes(ctx context.Context) error {
-	client, err := b.client()
+	client, err := b.Client()
 	if err != nil {
 		return err
 	}

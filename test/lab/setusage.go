@@ -26,13 +26,9 @@ func (c *Cluster) SetUsage(ctx context.Context, usage Usage) error {
 	if usage.CPU == nil && usage.Memory == nil {
 		return errors.New("setting a usage: neither cpu nor memory is given")
 	}
-	config, err := c.RESTConfig()
+	client, err := c.Dynamic()
 	if err != nil {
 		return err
-	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("connecting to %s: %w", c.Name, err)
 	}
 	resource := client.Resource(schema.GroupVersionResource{
 		Group: "kwok.x-k8s.io", Version: "v1alpha1", Resource: "clusterresourceusages",

@@ -43,10 +43,19 @@ func (c *Cluster) ServiceAccountToken(ctx context.Context, namespace, name strin
 	return c.AgedToken(ctx, namespace, name, ttl, leeway)
 }
 
+// AccountKubeconfig is TokenKubeconfig of a ServiceAccountToken.
+func (c *Cluster) AccountKubeconfig(ctx context.Context, namespace, name string, ttl time.Duration) ([]byte, error) {
+	token, err := c.ServiceAccountToken(ctx, namespace, name, ttl)
+	if err != nil {
+		return nil, err
+	}
+	return c.TokenKubeconfig(token)
+}
+
 // AgedToken returns a token of an existing service account that says that it was issued some time ago, with a life that
 // began then. A test of what happens late in a token's life cannot wait for that either.
 func (c *Cluster) AgedToken(ctx context.Context, namespace, name string, life, age time.Duration) (string, error) {
-	client, err := c.client()
+	client, err := c.Client()
 	if err != nil {
 		return "", err
 	}

@@ -3,25 +3,18 @@
 package membership
 
 import (
-	"bytes"
-	"encoding/pem"
 	"fmt"
-	"io"
 	"log/slog"
-	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
@@ -62,9 +55,6 @@ func TestFiftyJoin(t *testing.T) {
 	}
 }
 
-// uid is what a member tells of its namespace kube-system.
-var uid = regexp.MustCompile(`"uid":"[^"]*"`)
-
 // simulated serves so many members, and returns a kubeconfig with their contexts, prod-00 and so on, in which the hub's is the current
 // one.
 func (e *env) simulated(t *testing.T, backend *lab.Cluster, members int) (file string) {
@@ -83,22 +73,17 @@ func (e *env) simulated(t *testing.T, backend *lab.Cluster, members int) (file s
 	if err != nil {
 		t.Fatal(err)
 	}
-	authority, err := backend.CA()
-	if err != nil {
-		t.Fatal(err)
-	}
-	transport, err := rest.TransportFor(&rest.Config{Host: backend.URL, TLSClientConfig: rest.TLSClientConfig{CAData: authority}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	config.AuthInfos["person"] = &clientcmdapi.AuthInfo{Token: token}
 	for i := range members {
 		name := fmt.Sprintf("prod-%02d", i)
-		s := httptest.NewTLSServer(front(t, backend.URL, transport, name))
+		mirror, err := fixture.Mirror(backend, func() string { return name })
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewTLSServer(mirror)
 		t.Cleanup(s.Close)
 		s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
-		config.Clusters[name] = &clientcmdapi.Cluster{Server: s.URL, CertificateAuthorityData: pem.EncodeToMemory(
-			&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})}
+		config.Clusters[name] = fixture.ServedAt(s.URL, s.Certificate())
 		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: "person"}
 	}
 	file = filepath.Join(t.TempDir(), "kubeconfig")
@@ -106,36 +91,4 @@ func (e *env) simulated(t *testing.T, backend *lab.Cluster, members int) (file s
 		t.Fatal(err)
 	}
 	return file
-}
-
-// front is the backend, but for the uid of its namespace kube-system.
-func front(t *testing.T, backend string, transport http.RoundTripper, name string) http.Handler {
-	to, err := url.Parse(backend)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const system = "/api/v1/namespaces/kube-system"
-	return &httputil.ReverseProxy{
-		Transport: transport, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0), FlushInterval: -1,
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(to)
-			if r.In.URL.Path == system {
-				r.Out.Header.Set("Accept", "application/json")
-				r.Out.Header.Del("Accept-Encoding")
-			}
-		},
-		ModifyResponse: func(answer *http.Response) error {
-			if answer.Request.URL.Path != system {
-				return nil
-			}
-			body, err := io.ReadAll(answer.Body)
-			if err != nil {
-				return err
-			}
-			body = uid.ReplaceAll(body, []byte(`"uid":"`+name+`"`))
-			answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-			answer.Header.Set("Content-Length", fmt.Sprint(len(body)))
-			return nil
-		},
-	}
 }

@@ -4,7 +4,6 @@ package membership
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,18 +46,12 @@ func setUp(ctx context.Context, dir string) (*env, error) {
 
 func (e *env) raise(ctx context.Context, f *fixture.Fleet, programs map[string]string) error {
 	e.Fleet = f
-	if err := errors.Join(e.InstallHub(ctx, e.Hub()), e.InstallControllers(ctx, e.Hub())); err != nil {
-		return err
-	}
-	if _, err := e.Ask(ctx, "apply", "--server-side", "-k", e.Deploy("crds")); err != nil {
+	if err := e.Install(ctx, e.Hub()); err != nil {
 		return err
 	}
 	flags := []string{"--member-probe-period=2s", "--member-timeout=" + memberTimeout.String()}
-	adapter, err := e.StartAdapter(ctx, e.Hub(), "metrics-adapter", append(flags, "--scrape-period=10s", "--apiservice-check-period=2s")...)
+	_, err := e.ServeMetrics(ctx, e.Hub(), "metrics-adapter", append(flags, "--scrape-period=10s", "--apiservice-check-period=2s")...)
 	if err != nil {
-		return err
-	}
-	if _, err := e.TakeOver(ctx, adapter); err != nil {
 		return err
 	}
 	_, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controller-manager", flags...)

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
@@ -32,9 +33,7 @@ func TestNode(t *testing.T) {
 	t.Run("a container that wants it is restarted once", c.testRestart)
 	t.Run("a kill for want of memory is told of", c.testOOMKill)
 	t.Run("the machine is as it was", func(t *testing.T) {
-		if diff := cmp.Diff(before, machineNow(t)); diff != "" {
-			t.Errorf("a node changes what is not its own (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "a node changes what is not its own", before, machineNow(t))
 	})
 	t.Run("it ends as a whole", c.testEnd)
 }
@@ -135,9 +134,7 @@ func (c *cluster) testDeferred(t *testing.T) {
 	if got, want := p.Spec.Containers[0].Resources.Requests.Cpu().String(), "400m"; got != want {
 		t.Errorf("the spec requests %s, want %s", got, want)
 	}
-	if diff := cmp.Diff(before.resources().Requests, statusOf(p).AllocatedResources); diff != "" {
-		t.Errorf("what is allocated while it waits (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "what is allocated while it waits", before.resources().Requests, statusOf(p).AllocatedResources)
 	hasLimits(t, p, lab.Limits{MilliCPU: 100, Memory: 64 * mi})
 
 	if err := c.delete(t.Context(), other); err != nil {

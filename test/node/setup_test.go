@@ -66,11 +66,7 @@ func start(t *testing.T) *cluster {
 			t.Error(err)
 		}
 	})
-	config, err := l.Members()[0].RESTConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kubernetes.NewForConfig(config)
+	client, err := l.Members()[0].Client()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
@@ -146,9 +146,7 @@ func (e *env) top(t *testing.T) {
 				namespaces = append(namespaces, fields[0])
 			}
 			slices.Sort(namespaces)
-			if diff := cmp.Diff(tc.want, slices.Compact(namespaces)); diff != "" {
-				t.Errorf("namespaces (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "namespaces", tc.want, slices.Compact(namespaces))
 		})
 	}
 }

@@ -174,12 +174,8 @@ func (e *env) join(ctx context.Context) error {
 
 // launch starts the programs, and leads the hub to them.
 func (e *env) launch(ctx context.Context, programs map[string]string) error {
-	adapter, err := e.StartAdapter(ctx, e.Hub(), "adapter", restrict)
-	if err != nil {
+	if _, err := e.ServeMetrics(ctx, e.Hub(), "adapter", restrict); err != nil {
 		return err
-	}
-	if said, err := e.TakeOver(ctx, adapter); err != nil {
-		return fmt.Errorf("%w: %s", err, said)
 	}
 	webhook, program, err := e.NewWebhook(ctx, e.Hub(), programs["webhook"], "webhook", restrict)
 	if err != nil {

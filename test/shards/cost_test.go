@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
@@ -99,10 +100,8 @@ func (e *env) costOf(t *testing.T, replicas int) (c cost) {
 		}
 	}
 	e.divided(t, costlyShards)
-	const (
-		decisions = `controller_runtime_reconcile_total\{controller="federatedhpa",result="requeue_after"\}`
-		used      = "process_cpu_seconds_total"
-	)
+	decisions := []string{"controller_runtime_reconcile_total", `controller="federatedhpa"`, `result="requeue_after"`}
+	used := []string{"process_cpu_seconds_total"}
 	e.comes(t, "the first decisions have been made", func(ctx context.Context) error {
 		made, err := e.each(ctx, decisions)
 		if err == nil && sum(made) < 2*objects {
@@ -154,10 +153,10 @@ func (e *env) costOf(t *testing.T, replicas int) (c cost) {
 	return c
 }
 
-// each is the sum of series of each replica.
-func (e *env) each(ctx context.Context, series string) (all []float64, err error) {
+// each is the sum of series of each replica, which are those of a metric, with labels.
+func (e *env) each(ctx context.Context, series []string) (all []float64, err error) {
 	for _, r := range e.replicas {
-		n, err := r.tells(ctx, series)
+		n, err := fixture.Metric(ctx, r.Metrics(), series[0], series[1:]...)
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +166,7 @@ func (e *env) each(ctx context.Context, series string) (all []float64, err error
 }
 
 // now is [env.each], which has been told before.
-func (e *env) now(t *testing.T, series string) []float64 {
+func (e *env) now(t *testing.T, series []string) []float64 {
 	t.Helper()
 	all, err := e.each(t.Context(), series)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	division "github.com/fleetscale/fleetscale/pkg/shards"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
@@ -125,9 +124,7 @@ func TestForeignWritersAreFound(t *testing.T) {
 			}
 			spans, got := spansOf(leases, lasts)
 			_, more := foreign(tc.log, spans, 8)
-			if diff := cmp.Diff(tc.want, append(got, more...)); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "faults", tc.want, append(got, more...))
 		})
 	}
 }
@@ -174,9 +171,7 @@ func TestMissedAndDoubledChangesAreFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, got := missed(object, came, dues, at(120), tc.repeatable)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "faults", tc.want, got)
 		})
 	}
 }
@@ -217,9 +212,7 @@ func TestRunsThatAreNotRecordedOnceAreFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "faults", tc.want, got)
 		})
 	}
 }

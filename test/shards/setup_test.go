@@ -4,17 +4,12 @@ package shards
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -47,8 +42,7 @@ type env struct {
 
 // replica is one of the controller-manager, over all its lives.
 type replica struct {
-	*lab.Process
-	name, metrics string
+	*fixture.Controllers
 	way           *way
 	number, lives int
 }
@@ -87,18 +81,14 @@ func (e *env) install(ctx context.Context, f *fixture.Fleet, programs map[string
 	if e.member, err = e.Cluster(memberName); err != nil {
 		return err
 	}
-	if err := errors.Join(e.InstallHub(ctx, e.Hub()), e.InstallKinds(ctx, e.Hub()), e.InstallControllers(ctx, e.Hub())); err != nil {
+	if err := e.Install(ctx, e.Hub()); err != nil {
 		return err
 	}
 	if _, err := e.Ask(ctx, "apply", "-f", e.Deploy("components/shards/rights/rbac.yaml")); err != nil {
 		return err
 	}
-	adapter, err := e.StartAdapter(ctx, e.Hub(), "metrics-adapter", "--answer-ttl=2s", "--metric-discovery-period=2s", "-v=2")
-	if err != nil {
+	if _, err := e.ServeMetrics(ctx, e.Hub(), "metrics-adapter", "--answer-ttl=2s", "--metric-discovery-period=2s", "-v=2"); err != nil {
 		return err
-	}
-	if said, err := e.TakeOver(ctx, adapter); err != nil {
-		return fmt.Errorf("%w: %s", err, said)
 	}
 	for _, cluster := range []*lab.Cluster{e.Hub(), e.member} {
 		if err := e.CreateNamespace(ctx, cluster, shop); err != nil {
@@ -122,11 +112,7 @@ func (e *env) join(ctx context.Context) error {
 
 // throughProxies leads to a cluster as an account of it, by a name that is left to the proxy.
 func throughProxies(ctx context.Context, c *lab.Cluster, namespace, account string) ([]byte, error) {
-	token, err := c.ServiceAccountToken(ctx, namespace, account, 24*time.Hour)
-	if err != nil {
-		return nil, err
-	}
-	data, err := c.TokenKubeconfig(token)
+	data, err := c.AccountKubeconfig(ctx, namespace, account, 24*time.Hour)
 	if err != nil {
 		return nil, err
 	}
@@ -152,35 +138,25 @@ func portOf(c *lab.Cluster) string {
 func (e *env) launch(t *testing.T, shards int, environment ...string) error {
 	t.Helper()
 	e.launched++
-	number := e.launched
-	ports, err := e.FreePorts(3)
-	if err != nil {
-		return err
-	}
+	name := fmt.Sprintf("controller-manager-%d", e.launched)
 	kubeconfig, err := throughProxies(t.Context(), e.Hub(), fixture.SystemNamespace, fixture.ControllersAccount)
 	if err != nil {
 		return err
 	}
-	r := &replica{
-		name: fmt.Sprintf("controller-manager-%d", number), number: number, way: newWay(t),
-		metrics: fmt.Sprintf("http://127.0.0.1:%d/metrics", ports[1]),
-	}
-	file := filepath.Join(filepath.Dir(e.Hub().Kubeconfig), r.name+".kubeconfig")
+	file := filepath.Join(filepath.Dir(e.Hub().Kubeconfig), name+".kubeconfig")
 	if err := os.WriteFile(file, kubeconfig, 0o600); err != nil {
 		return err
 	}
+	controllers, prepared, err := e.NewControllers(file, e.program, name,
+		fmt.Sprintf("--shards=%d", shards), "--sync-period=2s", "--tolerance=0", "--member-probe-period=2s", "-v=2")
+	if err != nil {
+		return err
+	}
+	r := &replica{Controllers: controllers, way: newWay(t), number: e.launched}
+	prepared.Env = append(r.way.environment(), environment...)
 	r.begins()
 	t.Cleanup(func() { e.leaves(t, r) })
-	r.Process, err = e.Run(t.Context(), lab.Program{
-		Name: r.name, Path: e.program, Env: append(r.way.environment(), environment...),
-		Ready: lab.HTTPReady(fmt.Sprintf("http://127.0.0.1:%d/readyz", ports[0])),
-		Args: []string{
-			"--kubeconfig=" + file, "--allow-local-members", fmt.Sprintf("--shards=%d", shards), "--sync-period=2s", "--tolerance=0",
-			"--member-probe-period=2s",
-			fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", ports[0]), fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", ports[1]),
-			"--record-bind-address=127.0.0.1", fmt.Sprintf("--record-port=%d", ports[2]), "-v=2",
-		},
-	})
+	r.Process, err = e.Run(t.Context(), prepared)
 	e.replicas = append(e.replicas, r)
 	return err
 }
@@ -212,42 +188,11 @@ func (r *replica) revives(t *testing.T) {
 	if state == "running" {
 		return
 	}
-	t.Logf("%s has %s, and is started again", r.name, state)
+	t.Logf("%s has %s, and is started again", r.Name, state)
 	r.begins()
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// tells is the sum of the series of a replica's own metrics of which the regular expression is, or why it is not known.
-func (r *replica) tells(ctx context.Context, series string) (sum float64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.metrics, nil)
-	if err != nil {
-		return 0, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return 0, err
-	}
-	found := regexp.MustCompile(`(?m)^`+series+` (\S+)$`).FindAllSubmatch(text, -1)
-	if found == nil {
-		return 0, fmt.Errorf("%s does not tell %s", r.name, series)
-	}
-	for _, one := range found {
-		value, err := strconv.ParseFloat(string(one[1]), 64)
-		if err != nil {
-			return 0, err
-		}
-		sum += value
-	}
-	return sum, nil
 }
 
 // divided waits until all shards are worked on, and each replica has its part.
@@ -257,7 +202,7 @@ func (e *env) divided(t *testing.T, shards int) {
 		var held []float64
 		sum := 0.0
 		for _, r := range e.replicas {
-			n, err := r.tells(ctx, "fleetscale_shards_held")
+			n, err := fixture.Metric(ctx, r.Metrics(), "fleetscale_shards_held")
 			if err != nil {
 				return err
 			}
@@ -274,7 +219,7 @@ func (e *env) divided(t *testing.T, shards int) {
 func (e *env) leader(t *testing.T) *replica {
 	t.Helper()
 	for _, r := range e.replicas {
-		if n, err := r.tells(t.Context(), `leader_election_master_status\{name="controller-manager\.fleetscale\.io"\}`); err == nil && n == 1 {
+		if r.Leads(t.Context()) {
 			return r
 		}
 	}

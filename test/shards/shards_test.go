@@ -118,7 +118,7 @@ func (s *story) ends(r *replica) error {
 		return err
 	}
 	if took := time.Since(begin); took >= grace {
-		return fmt.Errorf("%s had to be killed %v after it was told to end", r.name, took)
+		return fmt.Errorf("%s had to be killed %v after it was told to end", r.Name, took)
 	}
 	return nil
 }
@@ -321,9 +321,9 @@ func (s *story) showShares(spans []span, logs ...[]lab.Write) {
 	for _, r := range s.replicas {
 		for life := range r.lives {
 			address := fmt.Sprintf("127.0.%d.%d", r.number, life+1)
-			s.t.Logf("%s, life %d: held shards %d times, and wrote %d times", r.name, life+1, held[address], wrote[address])
+			s.t.Logf("%s, life %d: held shards %d times, and wrote %d times", r.Name, life+1, held[address], wrote[address])
 			if held[address] == 0 || wrote[address] == 0 {
-				s.t.Errorf("life %d of %s has held no shard, or written nothing: nothing is proven of it", life+1, r.name)
+				s.t.Errorf("life %d of %s has held no shard, or written nothing: nothing is proven of it", life+1, r.Name)
 			}
 			delete(held, address)
 			delete(wrote, address)

@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const (
@@ -211,9 +212,7 @@ func TestRequestsAreCounted(t *testing.T) {
 		{Verb: "get", Resource: "/version"}:                                          1,
 	}
 	got := m.Requests().Since(before)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, got)
 	if got.Of(metricsGroup) != 3 || got.Total() != 7 {
 		t.Errorf("%d of metrics, %d in all", got.Of(metricsGroup), got.Total())
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
@@ -18,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestStatusIsWrittenByItself(t *testing.T) {
@@ -201,7 +201,5 @@ func TestRequestsAreSeen(t *testing.T) {
 		t.Fatalf("%+v", seen)
 	}
 	want := Seen{Request{Verb: "get", Group: "apps", Resource: "deployments", Subresource: "scale"}, "shop", "web", seen[0].At}
-	if diff := cmp.Diff(want, seen[0]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, seen[0])
 }

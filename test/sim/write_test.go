@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func copyTo(w io.Writer, resp *http.Response) (int64, error) { return io.Copy(w, resp.Body) }
@@ -144,9 +144,7 @@ func TestSizesAreApplied(t *testing.T) {
 			Containers: []fleetscalev1alpha1.SizedContainer{{Name: "app", Requests: map[string]string{"cpu": "2"}}}},
 		{Name: "api", MatchLabels: map[string]string{"app": "api"}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, got)
 	body, err := client.Get().AbsPath("/apis/fleetscale.io/v1alpha1/podsizes").SetHeader("Accept", mediaProtobuf+","+mediaJSON).
 		Do(t.Context()).Raw()
 	list := &fleetscalev1alpha1.PodSizesList{}

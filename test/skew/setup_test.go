@@ -82,37 +82,28 @@ func raise(t *testing.T, c combination) *env {
 		members[i].Nodes, members[i].Kubernetes = 1, kubernetesOf(c.members[i])
 		members[i].ControllerManagerArgs = []string{"--horizontal-pod-autoscaler-sync-period=2s"}
 	}
-	err := fixture.Raise(t.Context(), t.TempDir(), lab.Options{
+	fixture.RaiseFor(t, lab.Options{
 		MetricResolution: 10 * time.Second, Hub: lab.Hub{Kubernetes: kubernetesOf(c.hub)}, Members: members,
 	}, []string{"metrics-adapter", "webhook", "controller-manager"}, e.install)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Down(); err != nil {
-			t.Error(err)
-		}
-	})
 	return e
 }
 
 // install has the programs serve the hub, with all members registered.
-func (e *env) install(ctx context.Context, f *fixture.Fleet, programs map[string]string) error {
+func (e *env) install(ctx context.Context, f *fixture.Fleet, programs map[string]string) (err error) {
 	e.Fleet = f
-	if err := e.connect(); err != nil {
+	if e.clients, err = e.Clients(); err != nil {
 		return err
 	}
-	if err := errors.Join(e.InstallHub(ctx, e.Hub()), e.InstallKinds(ctx, e.Hub()), e.InstallControllers(ctx, e.Hub())); err != nil {
+	if e.objects, err = e.Hub().Dynamic(); err != nil {
 		return err
 	}
-	if err := e.judge(ctx, programs["webhook"]); err != nil {
+	if err := e.Install(ctx, e.Hub()); err != nil {
 		return err
 	}
-	adapter, err := e.StartAdapter(ctx, e.Hub(), "metrics-adapter", "--member-probe-period=2s")
-	if err != nil {
+	if _, err := e.ServeWebhook(ctx, e.Hub(), programs["webhook"], "webhook", "--self-signed-check-period=1s"); err != nil {
 		return err
 	}
-	if _, err := e.TakeOver(ctx, adapter); err != nil {
+	if _, err := e.ServeMetrics(ctx, e.Hub(), "metrics-adapter", "--member-probe-period=2s"); err != nil {
 		return err
 	}
 	_, err = e.StartControllers(ctx, e.Hub(), programs["controller-manager"], "controller-manager", "--sync-period=2s",
@@ -127,39 +118,4 @@ func (e *env) install(ctx context.Context, f *fixture.Fleet, programs map[string
 		})
 	}
 	return errors.Join(members.Wait(), e.CreateNamespace(ctx, e.Hub(), shop))
-}
-
-// judge has the hub ask the webhook.
-func (e *env) judge(ctx context.Context, program string) error {
-	if _, err := e.Ask(ctx, "apply", "-f", e.Deploy("base/webhook-hub/serviceaccount.yaml")); err != nil {
-		return err
-	}
-	webhook, prepared, err := e.NewWebhook(ctx, e.Hub(), program, "webhook", "--self-signed-check-period=1s")
-	if err != nil {
-		return err
-	}
-	if err := e.InstallWebhook(ctx, e.Hub(), webhook.Port); err != nil {
-		return err
-	}
-	_, err = e.Run(ctx, prepared)
-	return err
-}
-
-func (e *env) connect() error {
-	e.clients = map[string]kubernetes.Interface{}
-	for _, cluster := range append(e.Members(), e.Hub()) {
-		config, err := cluster.RESTConfig()
-		if err != nil {
-			return err
-		}
-		if e.clients[cluster.Name], err = kubernetes.NewForConfig(config); err != nil {
-			return err
-		}
-		if cluster == e.Hub() {
-			if e.objects, err = dynamic.NewForConfig(config); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -55,19 +55,12 @@ func raiseHub(t *testing.T, minor string) *env {
 	t.Helper()
 	build(t, minor)
 	e := &env{}
-	err := fixture.Raise(t.Context(), t.TempDir(), lab.Options{Hub: lab.Hub{Kubernetes: kubernetesOf(minor)}}, nil,
-		func(_ context.Context, f *fixture.Fleet, _ map[string]string) error {
+	fixture.RaiseFor(t, lab.Options{Hub: lab.Hub{Kubernetes: kubernetesOf(minor)}}, nil,
+		func(_ context.Context, f *fixture.Fleet, _ map[string]string) (err error) {
 			e.Fleet = f
-			return e.connect()
+			e.objects, err = f.Hub().Dynamic()
+			return err
 		})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Down(); err != nil {
-			t.Error(err)
-		}
-	})
 	return e
 }
 

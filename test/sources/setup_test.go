@@ -70,11 +70,7 @@ func (e *env) raise(ctx context.Context, f *fixture.Fleet, _ map[string]string) 
 	if e.member, err = e.Cluster(memberName); err != nil {
 		return err
 	}
-	config, err := e.member.RESTConfig()
-	if err != nil {
-		return err
-	}
-	if e.client, err = kubernetes.NewForConfig(config); err != nil {
+	if e.client, err = e.member.Client(); err != nil {
 		return err
 	}
 	if err := e.CreateNamespace(ctx, e.member, shop); err != nil {
@@ -165,11 +161,7 @@ func (e *env) start(t *testing.T, account string, access registration.Access, ar
 	if err := errors.Join(flags.Parse(args), options.Validate()); err != nil {
 		t.Fatal(err)
 	}
-	token, err := e.Hub().ServiceAccountToken(t.Context(), fixture.SystemNamespace, account, lifetime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubeconfig, err := e.Hub().TokenKubeconfig(token)
+	kubeconfig, err := e.Hub().AccountKubeconfig(t.Context(), fixture.SystemNamespace, account, lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}

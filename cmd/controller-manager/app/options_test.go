@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
@@ -114,9 +113,7 @@ func TestAutoscaleFlags(t *testing.T) {
 		Decision: replicas.Options{
 			StabilizationWindow: 5 * time.Second, Tolerance: 0.6, CPUInitializationPeriod: 7 * time.Second, InitialReadinessDelay: 8 * time.Second,
 		}}
-	if diff := cmp.Diff(want, o.Autoscale); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, o.Autoscale)
 }
 
 // The address is told to others as it is bound.

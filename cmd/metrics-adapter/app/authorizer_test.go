@@ -7,10 +7,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // hubAllows answers by the selectors that it is asked with.
@@ -83,9 +84,7 @@ func TestWholeIsAskedFirst(t *testing.T) {
 			if got != tc.want || !errors.Is(err, tc.err) {
 				t.Errorf("decision %v, %v; want %v, %v", got, err, tc.want, tc.err)
 			}
-			if diff := cmp.Diff(tc.asked, hub.asked); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "asked", tc.asked, hub.asked)
 		})
 	}
 }

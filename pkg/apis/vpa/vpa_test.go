@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // What is read of a spec, as clients decode it. Nothing in it makes an object, or the list that it is in, unreadable.
@@ -61,9 +62,7 @@ func TestSpecs(t *testing.T) {
 			}
 			for i := range list.Items {
 				v := &list.Items[i]
-				if diff := cmp.Diff(tc.target, v.Spec.TargetRef); diff != "" {
-					t.Errorf("target (-want +got):\n%s", diff)
-				}
+				fleettest.Same(t, "target", tc.target, v.Spec.TargetRef)
 				if v.Acts() != tc.acts {
 					t.Errorf("acts %t, want %t", v.Acts(), tc.acts)
 				}
@@ -78,9 +77,8 @@ func TestCopies(t *testing.T) {
 	list := &VerticalPodAutoscalerList{Items: []VerticalPodAutoscaler{one}}
 	copied := list.DeepCopyObject().(*VerticalPodAutoscalerList)
 	single := one.DeepCopyObject().(*VerticalPodAutoscaler)
-	if diff := cmp.Diff(list, copied) + cmp.Diff(&one, single); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "list", list, copied)
+	fleettest.Same(t, "one", &one, single)
 	copied.Items[0].Labels["a"], single.Labels["a"] = "c", "c"
 	if one.Labels["a"] != "b" {
 		t.Error("a copy shares labels")

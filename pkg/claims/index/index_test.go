@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllertest"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // kinds is a cache that has told nothing yet, and notes how it is asked to index what it will tell.
@@ -72,9 +72,7 @@ func TestWatch(t *testing.T) {
 	}
 	want := []string{"*v1alpha1.FederatedHPA by names", "*v1alpha1.CronFederatedHPA by names", "*v1alpha1.MultidimPodAutoscaler by names",
 		"*v2.HorizontalPodAutoscaler by names"}
-	if diff := cmp.Diff(want, k.indexed); diff != "" {
-		t.Errorf("indexed (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "indexed", want, k.indexed)
 	for _, kind := range Kinds() {
 		if synced() {
 			t.Errorf("all is said to be told before %T is", kind)
@@ -130,9 +128,7 @@ func TestNames(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, Names(tc.object)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, Names(tc.object))
 		})
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/speccopy"
@@ -204,12 +205,8 @@ func TestRunInMembers(t *testing.T) {
 			program := s.programOf(f)
 			s.reconcileAt(program, "08:00")
 			s.reconcileAt(program, "09:00")
-			if diff := cmp.Diff(tc.want, f.runs()); diff != "" {
-				t.Errorf("replicas (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.told, s.told()); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "replicas", tc.want, f.runs())
+			fleettest.Same(t, "told", tc.told, s.told())
 			before := s.told()
 			s.reconcileAt(program, "09:00:01")
 			if tc.told == seven && s.told() != before {
@@ -292,12 +289,8 @@ func TestRunDividesInMembers(t *testing.T) {
 			for _, at := range []string{"08:00", "09:00", "09:00:02", "09:10:01"} {
 				s.reconcileAt(program, at)
 			}
-			if diff := cmp.Diff(tc.want, f.runs()); diff != "" {
-				t.Errorf("replicas (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.told, s.told()); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "replicas", tc.want, f.runs())
+			fleettest.Same(t, "told", tc.told, s.told())
 		})
 	}
 }
@@ -355,9 +348,7 @@ func TestSilentInMembers(t *testing.T) {
 	s.reconcileAt(program, "09:00")
 	f.clusters["b"].silence = silent
 	s.reconcileAt(program, "10:00")
-	if diff := cmp.Diff(map[string]int32{"a": 2, "b": 10}, f.runs()); diff != "" {
-		t.Errorf("replicas (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "replicas", map[string]int32{"a": 2, "b": 10}, f.runs())
 }
 
 // A cluster that cannot be told has its part when it can: the others do not make up for it.
@@ -414,9 +405,7 @@ func TestRunOnTheHub(t *testing.T) {
 			for at := moment(t, "09:00:05"); at.Before(moment(t, "09:05:30")); at = at.Add(5 * time.Second) {
 				s.reconcileAt(program, at.Format("15:04:05"))
 			}
-			if diff := cmp.Diff(tc.told, s.told()); diff != "" {
-				t.Errorf("told (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "told", tc.told, s.told())
 		})
 	}
 }

@@ -27,23 +27,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/claims/index"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
 )
 
 // fakeHub is controller-runtime's, which writes as a real one does.
 func fakeHub(t *testing.T, objects ...client.Object) client.WithWatch {
 	t.Helper()
-	scheme := runtime.NewScheme()
-	if err := AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	builder := hubtest.NewBuilder(scheme).WithObjects(objects...)
-	for _, kind := range index.Kinds() {
-		builder = builder.WithIndex(kind, index.ByName, index.Names)
-	}
-	return builder.Build()
+	return hubtest.Indexed(t, AddToScheme, objects...)
 }
 
 // What is sent for an autoscaler is what changes, and what it was read as.
@@ -75,9 +67,7 @@ func TestBoundsAreSentAlone(t *testing.T) {
 				spec = map[string]any{"constraints": map[string]any{"global": spec}}
 			}
 			want := map[string]any{"metadata": map[string]any{"resourceVersion": "999"}, "spec": spec}
-			if diff := cmp.Diff(want, sent); diff != "" {
-				t.Errorf("sent (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "sent", want, sent)
 			if err := target.set(t.Context(), cronplan.Values{cronplan.MaxReplicas: new(int32(5))}); !apierrors.IsConflict(err) {
 				t.Errorf("to write what was read before another wrote: %v, want a conflict", err)
 			}
@@ -365,9 +355,7 @@ func TestEventsAndMetrics(t *testing.T) {
 		`spec.rules{up} Warning RunFailed SetTarget: rule "up": superseded by rule "down", scheduled at 2027-03-02T10:00:00Z`,
 		`spec.rules{down} Normal RunSucceeded SetTarget: rule "down": replicas 1 of Deployment "shop"`,
 	}
-	if diff := cmp.Diff(want, events); diff != "" {
-		t.Errorf("Events (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "Events", want, events)
 	metrics := `
 # HELP fleetscale_cron_next_run_timestamp_seconds When the next run of all is due, in seconds since 1970. In the past: it is delayed. 0: there is none.
 # TYPE fleetscale_cron_next_run_timestamp_seconds gauge
@@ -391,9 +379,7 @@ fleetscale_cron_next_run_timestamp_seconds 1.8040644e+09
 			}
 		}
 	}
-	if diff := cmp.Diff(map[string]uint64{"succeeded": 2, "superseded": 1, "missed": 1, "failed": 0}, runs); diff != "" {
-		t.Errorf("runs (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "runs", map[string]uint64{"succeeded": 2, "superseded": 1, "missed": 1, "failed": 0}, runs)
 }
 
 // An object that takes the place of another of the same name has none of its troubles.

@@ -148,3 +148,15 @@ fleetscale_federatedhpa_without_series `
 	m.show(all[2], 2)
 	expect("one is gone", 2, "0")
 }
+
+// In how many clusters a workload runs whole is told where it does: of one that is divided, 0 would be a number.
+func TestCopiesAreToldWhereThereAreSome(t *testing.T) {
+	for copies, want := range map[int32]int{0: 0, 2: 1} {
+		registry, f := prometheus.NewRegistry(), drawn("web")
+		f.Status.Explanation = &v1alpha1.DecisionExplanation{CurrentReplicas: 9, DesiredReplicas: 12, Copies: copies}
+		NewMetrics(registry).show(f, 10)
+		if n, err := testutil.GatherAndCount(registry, "fleetscale_federatedhpa_copies"); err != nil || n != want {
+			t.Errorf("%d copies: %d series, %v; want %d", copies, n, err, want)
+		}
+	}
+}

@@ -4,16 +4,14 @@ package federatedhpa
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 	"github.com/fleetscale/fleetscale/pkg/replay"
 )
 
@@ -36,19 +34,9 @@ func (r *records) Record(record *recording.Record) {
 	}
 }
 
-func (r *records) read(t *testing.T) (all []*recording.Record) {
+func (r *records) read(t *testing.T) []*recording.Record {
 	t.Helper()
-	d := recording.NewDecoder(bytes.NewReader(r.stream))
-	for {
-		record, err := d.Next()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, record)
-	}
+	return recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(r.stream)))
 }
 
 // A record tells what was decided and what came of it, and is decided again as it was: of a day with a peak, a cluster that cannot be
@@ -87,9 +75,7 @@ func TestWhatIsRecorded(t *testing.T) {
 				{10, 10, 10, recording.Kept}, {10, 15, 15, recording.Scaled}, {15, 15, 15, recording.Kept}, {15, 15, 15, recording.Kept},
 				{15, 12, 12, recording.Scaled}, {12, 12, 12, recording.Kept}, {12, 12, 12, recording.Observed},
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", want, got)
 			result, err := replay.Run(all, replay.Options{})
 			if err != nil || result.Differences != 0 {
 				t.Errorf("%d differences, %v", result.Differences, err)

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -21,6 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
@@ -133,9 +133,7 @@ func (w *world) after(t *testing.T, d time.Duration, want ...string) {
 	t.Helper()
 	w.clock.SetTime(w.clock.Now().Add(d))
 	w.pass(t.Context())
-	if diff := cmp.Diff(want, w.all["east"].removed); diff != "" {
-		t.Errorf("removed (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "removed", want, w.all["east"].removed)
 }
 
 func TestWhatNobodyOwnsIsRemoved(t *testing.T) {

@@ -103,7 +103,7 @@ var alike = conversion.EqualitiesOrDie(
 func timeless(s *v1alpha1.MultidimPodAutoscalerStatus) *v1alpha1.MultidimPodAutoscalerStatus {
 	bare := s.DeepCopy()
 	for i := range bare.CurrentMetrics {
-		if current := currentOf(&bare.CurrentMetrics[i]); current.AverageValue != nil {
+		if current := v1alpha1.CurrentOf(&bare.CurrentMetrics[i]); current != nil && current.AverageValue != nil {
 			current.AverageUtilization = nil
 		}
 	}

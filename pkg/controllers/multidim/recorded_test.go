@@ -3,7 +3,6 @@
 package multidim
 
 import (
-	"bytes"
 	"sync"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -25,14 +25,7 @@ type records struct {
 
 func (r *records) Record(record *recording.Record) {
 	r.t.Helper()
-	stream, err := recording.NewEncoder().Append([]byte(recording.Magic), record)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	again, err := recording.NewDecoder(bytes.NewReader(stream)).Next()
-	if err != nil {
-		r.t.Fatalf("a record that cannot be read: %v\n%+v", err, record.Sizes.Question)
-	}
+	again := recordingtest.Again(r.t, record)
 	d, err := recommendation.Decide(&again.Sizes.Question)
 	if err != nil {
 		r.t.Fatal(err)

@@ -225,36 +225,15 @@ func (p *plan) utilizations(measured []autoscalingv2.MetricStatus) []autoscaling
 	all := make([]autoscalingv2.MetricStatus, len(measured))
 	for i := range measured {
 		measured[i].DeepCopyInto(&all[i])
-		current := currentOf(&all[i])
-		goal, translated := targetOf(&p.Object.Spec.Goals.Metrics[i]), targetOf(&p.child.Spec.Metrics[i])
-		if current.AverageValue == nil || goal.AverageUtilization == nil || translated.AverageValue == nil ||
-			translated.AverageValue.MilliValue() <= 0 {
+		current := v1alpha1.CurrentOf(&all[i])
+		_, _, goal := v1alpha1.ResourceOf(&p.Object.Spec.Goals.Metrics[i])
+		_, _, translated := v1alpha1.ResourceOf(&p.child.Spec.Metrics[i])
+		if current == nil || current.AverageValue == nil || goal == nil || goal.AverageUtilization == nil ||
+			translated == nil || translated.AverageValue == nil || translated.AverageValue.MilliValue() <= 0 {
 			continue
 		}
 		used := float64(current.AverageValue.MilliValue()) / float64(translated.AverageValue.MilliValue())
 		current.AverageUtilization = new(int32(min(used*float64(*goal.AverageUtilization), math.MaxInt32)))
 	}
 	return all
-}
-
-// currentOf is what a resource was measured at; of other metrics it says nothing.
-func currentOf(m *autoscalingv2.MetricStatus) *autoscalingv2.MetricValueStatus {
-	switch {
-	case m.Resource != nil:
-		return &m.Resource.Current
-	case m.ContainerResource != nil:
-		return &m.ContainerResource.Current
-	}
-	return &autoscalingv2.MetricValueStatus{}
-}
-
-// targetOf is the goal of a resource; of other metrics it says nothing.
-func targetOf(m *autoscalingv2.MetricSpec) autoscalingv2.MetricTarget {
-	switch {
-	case m.Resource != nil:
-		return m.Resource.Target
-	case m.ContainerResource != nil:
-		return m.ContainerResource.Target
-	}
-	return autoscalingv2.MetricTarget{}
 }

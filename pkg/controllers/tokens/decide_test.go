@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
@@ -88,9 +90,7 @@ func TestClaims(t *testing.T) {
 			if !ok {
 				return
 			}
-			if diff := cmp.Diff(*tc.want, got, cmp.AllowUnexported(claims{})); diff != "" {
-				t.Errorf("claims (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "claims", *tc.want, got, cmp.AllowUnexported(claims{}))
 		})
 	}
 }

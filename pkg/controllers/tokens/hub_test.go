@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // What is written names the version that it is for, and one key.
@@ -30,9 +31,7 @@ func TestSecretIsWrittenAsItWasRead(t *testing.T) {
 		t.Fatalf("it was not patched: %v", actions)
 	}
 	const want = `{"data":{"kubeconfig":"bmV3"},"metadata":{"resourceVersion":"7","uid":"u"}}`
-	if diff := cmp.Diff(want, string(patch.GetPatch())); diff != "" {
-		t.Errorf("the patch (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "the patch", want, string(patch.GetPatch()))
 	if gone, err := h.Get(t.Context(), here, "west"); gone != nil || err != nil {
 		t.Errorf("of no Secret Get returns %v, %v", gone, err)
 	}

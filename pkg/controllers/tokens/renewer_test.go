@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -31,6 +30,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
@@ -282,9 +282,7 @@ func (s *stage) told() (all []string) {
 
 func (s *stage) expect(t *testing.T, what, want, got string) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	fleettest.Same(t, what, want, got)
 }
 
 const bothOld = "fleetscale-read 3h0m0s, fleetscale-write 3h0m0s"
@@ -306,9 +304,7 @@ func TestBothAreRenewedAtTwoThirds(t *testing.T) {
 		"GET as fleetscale-write", "POST as fleetscale-write", "GET as fleetscale-write",
 		"GET as fleetscale-read", "POST as fleetscale-write", "GET as fleetscale-read",
 	}
-	if diff := cmp.Diff(want, s.takeAsked()); diff != "" {
-		t.Errorf("the member was asked (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "the member was asked", want, s.takeAsked())
 	s.at(t, 2*time.Hour+2*period)
 	if asked := append(s.takeAsked(), s.told()...); len(asked) > 0 {
 		t.Errorf("afterwards: %v", asked)
@@ -496,9 +492,7 @@ func TestLeftAlone(t *testing.T) {
 			if asked := s.takeAsked(); len(asked) > 0 {
 				t.Errorf("the member was asked for %v", asked)
 			}
-			if diff := cmp.Diff(before, s.secretsNow()); diff != "" {
-				t.Errorf("the hub was written to (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "the hub was written to", before, s.secretsNow())
 		})
 	}
 }
@@ -517,9 +511,7 @@ func TestTokenThatNobodyIssued(t *testing.T) {
 	s.put(here, "east", data(s.unaccepted(t, token(reader, noon.Add(-time.Minute), life))))
 	s.put(there, "east", data(s.kubeconfig(t, token(writer, noon.Add(time.Hour), life))))
 	s.at(t, 2*time.Hour)
-	if diff := cmp.Diff([]string{"GET as fleetscale-read"}, s.takeAsked()); diff != "" {
-		t.Errorf("the member was asked (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "the member was asked", []string{"GET as fleetscale-read"}, s.takeAsked())
 	if told := s.told(); len(told) != 1 || !strings.Contains(told[0], "does not accept the present token: 401") {
 		t.Errorf("told %q", told)
 	}

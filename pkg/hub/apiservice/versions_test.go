@@ -5,8 +5,6 @@ package apiservice
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -67,7 +65,5 @@ func TestGroupsThatAreRefused(t *testing.T) {
 func TestNames(t *testing.T) {
 	want := []string{"v1beta1.metrics.k8s.io", "v1.metrics.k8s.io", "v1beta1.external.metrics.k8s.io", "v1alpha1.members.fleetscale.io",
 		"v1alpha1.history.fleetscale.io"}
-	if diff := cmp.Diff(want, Names([]string{"external.metrics.k8s.io", "metrics.k8s.io", "other"})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, Names([]string{"external.metrics.k8s.io", "metrics.k8s.io", "other"}))
 }

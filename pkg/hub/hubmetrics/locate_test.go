@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestEverySampleIsFiledUnderItsPodsCluster(t *testing.T) {
@@ -107,9 +107,7 @@ func TestEverySampleIsFiledUnderItsPodsCluster(t *testing.T) {
 					values[cluster][pod] = sample.Value
 				}
 			}
-			if diff := cmp.Diff(tc.want, values); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, values)
 		})
 	}
 }

@@ -8,9 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestMetrics(t *testing.T) {
@@ -29,9 +30,7 @@ func TestMetrics(t *testing.T) {
 	client.Ask(gone, question(cpu(), "east"))
 
 	want := []string{"custom Absent 1", "custom ServerError 1", "discovery Answered 1", "external BadAnswer 1", "resource Answered 2"}
-	if diff := cmp.Diff(want, counted(t, registry)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, counted(t, registry))
 	if faults, err := testutil.GatherAndLint(registry); err != nil || len(faults) > 0 {
 		t.Errorf("promlint: %v, %v", faults, err)
 	}

@@ -130,20 +130,8 @@ func (w *watched) says(t *testing.T, when string, lines, events []string) {
 	for len(w.events) > 0 {
 		heard = append(heard, <-w.events)
 	}
-	contain(t, when+": lines", w.lines, lines)
-	contain(t, when+": events", heard, events)
-}
-
-func contain(t *testing.T, what string, got, want []string) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %q, want %d", what, got, len(want))
-	}
-	for i := range want {
-		if !strings.Contains(got[i], want[i]) {
-			t.Errorf("%s: %s\nwant it to contain %s", what, got[i], want[i])
-		}
-	}
+	fleettest.Contain(t, when+": lines", w.lines, lines...)
+	fleettest.Contain(t, when+": events", heard, events...)
 }
 
 func (w *watched) measures(t *testing.T, when string, federated, cron int) {
@@ -265,7 +253,7 @@ func TestWatchEndsInSilence(t *testing.T) {
 	stop()
 	h.fails = context.Canceled
 	w.check(ctx)
-	contain(t, "lines", w.lines, nil)
+	fleettest.Contain(t, "lines", w.lines)
 }
 
 func TestWatchAsksOncePerPeriod(t *testing.T) {

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -42,9 +41,7 @@ func TestAdvise(t *testing.T) {
 	want := Advice{Container: "other", Fleet: nothing, Grounds: grounds, Clusters: []ClusterAdvice{
 		{Advice: nothing, Cluster: "east"}, {Advice: nothing, Cluster: "west"},
 	}}
-	if diff := cmp.Diff([]Advice{want}, other); diff != "" {
-		t.Errorf("of what was never seen (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "of what was never seen", []Advice{want}, other)
 }
 
 // While a cluster is silent nothing becomes less: not by its silence, not as its share is dropped. It may become more.

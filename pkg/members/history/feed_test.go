@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
@@ -142,12 +143,8 @@ func TestFeed(t *testing.T) {
 			for _, p := range tc.passes {
 				got = feed(t, s, p)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("fed (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.pods, s.instances(t)); diff != "" {
-				t.Errorf("known (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "fed", tc.want, got)
+			fleettest.Same(t, "known", tc.pods, s.instances(t))
 		})
 	}
 }
@@ -220,9 +217,7 @@ func TestBounds(t *testing.T) {
 	}
 	fed := feed(t, s, at(0).saw("east", many...).saw("west", of(1, 1, mi)))
 	want := []Fed{{Cluster: "east", Samples: mostInstances}, {Cluster: "west", Ignored: 1}}
-	if diff := cmp.Diff(want, fed); diff != "" {
-		t.Errorf("fed (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "fed", want, fed)
 	fed = feed(t, s, at(time.Minute).saw("east", many[:10]...).saw("west", of(1, 1, mi)))
 	if fed[1].Ignored != 1 {
 		t.Errorf("%+v: the room is given away before it is there", fed[1])
@@ -283,9 +278,7 @@ func TestForeignContainers(t *testing.T) {
 		l.Pods[1].OOMKills = append(l.Pods[1].OOMKills, pods.OOMKill{Container: name, Restarts: 1})
 	}
 	p.Containers = []string{"app"}
-	if diff := cmp.Diff([]Fed{{Cluster: "east", Samples: 2, Kills: []Kill{{"web-2", "app"}}}}, feed(t, s, p)); diff != "" {
-		t.Errorf("fed (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "fed", []Fed{{Cluster: "east", Samples: 2, Kills: []Kill{{"web-2", "app"}}}}, feed(t, s, p))
 	m, err := s.of(web())
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
@@ -110,9 +109,7 @@ func TestSupposedKills(t *testing.T) {
 			for _, p := range tc.passes {
 				got = feed(t, s, p)
 			}
-			if diff := cmp.Diff(tc.want, got[0].Kills); diff != "" {
-				t.Errorf("kills (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "kills", tc.want, got[0].Kills)
 		})
 	}
 }
@@ -123,12 +120,8 @@ func TestSupposedKillsOfPodsThatWereNeverMeasured(t *testing.T) {
 	p := of(1, 1, gi)
 	p.unmeasured = true
 	fed := feed(t, s, at(0).saw("east", p).tells("east", supposed(-time.Hour, 0), gi))
-	if diff := cmp.Diff([]Fed{{Cluster: "east"}}, fed); diff != "" {
-		t.Errorf("fed (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(map[string]string{"east": ""}, s.instances(t)); diff != "" {
-		t.Errorf("known (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "fed", []Fed{{Cluster: "east"}}, fed)
+	fleettest.Same(t, "known", map[string]string{"east": ""}, s.instances(t))
 }
 
 // What a container had counts, not what it was asked to have by then.

@@ -96,9 +96,7 @@ func TestSave(t *testing.T) {
 		return strings.HasSuffix(p.String(), "TotalWeight") || strings.HasSuffix(p.String(),
 			"ReferenceTimestamp")
 	}, cmp.Ignore())
-	if diff := cmp.Diff(want, got, sameTime, weight); diff != "" {
-		t.Errorf("saved (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "saved", want, got, sameTime, weight)
 	if err := save(t, s, noon.Add(2*time.Minute)); err != nil || parts(t, hub)["web-0"].ResourceVersion != version {
 		t.Errorf("written though nothing changed: %v", err)
 	}

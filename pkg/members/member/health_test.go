@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // TestHealthAfter tells stories of probes in words: "ok", or a reason, with "+"
@@ -57,9 +56,7 @@ func TestHealthAfter(t *testing.T) {
 					got = append(got, string(h.silence.Reason))
 				}
 			}
-			if diff := cmp.Diff(tc.want, strings.Join(got, " ")); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, strings.Join(got, " "))
 		})
 	}
 }

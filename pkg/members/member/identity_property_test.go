@@ -110,13 +110,7 @@ func (s *society) hear(k registration.Key, uid types.UID, shown proof) {
 	}
 }
 
-func (s *society) summary() string {
-	var words []string
-	for _, m := range s.Members() {
-		words = append(words, m.Name()+"="+string(m.State().Reason))
-	}
-	return strings.Join(words, " ")
-}
+func (s *society) summary() string { return summary(s.Members()) }
 
 func (s *society) lists(k registration.Key) bool {
 	return slices.Contains(s.Members(), s.entries[k].member)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 	"github.com/fleetscale/fleetscale/pkg/registration/registrationtest"
@@ -246,9 +247,7 @@ func TestRecordsAreBounded(t *testing.T) {
 		"1": {Registration: "secret/a", Name: "a"}, "2": {Registration: "secret/" + strings.Repeat("b", mostRecord)},
 		"a/b": {Registration: "secret/c"},
 	}
-	if diff := cmp.Diff(map[string]string{"1": `{"registration":"secret/a","name":"a"}`}, short.encode(nil)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", map[string]string{"1": `{"registration":"secret/a","name":"a"}`}, short.encode(nil))
 }
 
 func TestDecodeLeavesOutWhatItCannotRead(t *testing.T) {
@@ -256,9 +255,7 @@ func TestDecodeLeavesOutWhatItCannotRead(t *testing.T) {
 		"1": `{"registration":"secret/a","name":"a","later":true}`, "2": `{"registration":"secret/a"}`, "3": `{`, "4": `{}`,
 		"5": `{"registration":"` + strings.Repeat("x", mostRecord) + `"}`, strings.Repeat("6", mostUID+1): `{"registration":"secret/b"}`,
 	})
-	if diff := cmp.Diff(records{"1": {Registration: "secret/a", Name: "a"}}, got, cmp.AllowUnexported(holder{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", records{"1": {Registration: "secret/a", Name: "a"}}, got, cmp.AllowUnexported(holder{}))
 }
 
 // Ten addresses that nobody answers at are listed, and lack in no answer; one that was Ready does.

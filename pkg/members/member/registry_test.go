@@ -71,9 +71,11 @@ func runRegistry(t *testing.T, r *Registry) (log func() string) {
 }
 
 // summary is the fleet in one line: names and reasons.
-func (r *running) summary() string {
+func (r *running) summary() string { return summary(r.Members()) }
+
+func summary(members []*Member) string {
 	var words []string
-	for _, m := range r.Members() {
+	for _, m := range members {
 		words = append(words, m.Name()+"="+string(m.State().Reason))
 	}
 	return strings.Join(words, " ")

@@ -9,13 +9,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/hub/configmap"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 )
@@ -109,14 +109,10 @@ func TestConfigMapIsCreatedThenPatched(t *testing.T) {
 		return stored
 	}
 	first := write(configmap.Stored{}, want)
-	if diff := cmp.Diff(want, first.Data); diff != "" {
-		t.Errorf("created (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "created", want, first.Data)
 	delete(want, "east")
 	second := write(configmap.Stored{Exists: true, Version: first.ResourceVersion, Data: first.Data}, want)
-	if diff := cmp.Diff(want, second.Data); diff != "" {
-		t.Errorf("patched (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "patched", want, second.Data)
 }
 
 // A hub that refuses is asked again, and no more often.

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/grants"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 )
@@ -32,12 +31,8 @@ func TestWhatIsEncodedIsDecoded(t *testing.T) {
 	}
 	want := maps.Clone(views)
 	ready := View{State: "Ready", Reason: "Ready", Accepted: true, Since: began, MissingRights: []string{"list pods"}}
-	if diff := cmp.Diff(ready, want["east"]); diff != "" {
-		t.Errorf("a ready member (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(want, Decode(encode(views, nil, leader("now")))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "a ready member", ready, want["east"])
+	fleettest.Same(t, "", want, Decode(encode(views, nil, leader("now"))))
 }
 
 // What is no news is not written: other words of a probe, and since when, which each leader knows for itself.
@@ -90,9 +85,7 @@ func TestRightsOfAView(t *testing.T) {
 		"more than are told": {member.Traits{AskedRights: true, MissingRights: many}, append(many[:7:7], "and 3 more")},
 	} {
 		got := viewOf(member.State{}, tc.traits, time.Time{}, View{MissingRights: []string{"list pods"}}).MissingRights
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, tc.want, got)
 	}
 }
 

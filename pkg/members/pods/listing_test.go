@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -66,9 +66,7 @@ func TestListing(t *testing.T) {
 		t.Errorf("labels were evaluated %d times for 3 templates", selector.n)
 	}
 	silence := &fleet.Silence{Reason: fleet.ReasonTimeout}
-	if diff := cmp.Diff(Listing{Silent: silence}, listingOf(mirror.Answer[*Record]{Silence: silence}, selector)); diff != "" {
-		t.Errorf("of a member never seen (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "of a member never seen", Listing{Silent: silence}, listingOf(mirror.Answer[*Record]{Silence: silence}, selector))
 }
 
 // Labels that number Pods are evaluated in each.

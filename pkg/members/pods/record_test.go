@@ -8,7 +8,6 @@ import (
 	"time"
 	"unique"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -18,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/compact"
 	"github.com/fleetscale/fleetscale/pkg/fit"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -33,9 +33,7 @@ func TestRecord(t *testing.T) {
 		Ready: replicas.Ready{Status: corev1.ConditionFalse, Since: noon.Time}, Started: start.Time,
 		Requests: replicas.RequestsOf(&p.Spec),
 	}
-	if diff := cmp.Diff(want, podOf(r), sameRequests); diff != "" {
-		t.Errorf("pod() (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "pod()", want, podOf(r), sameRequests)
 	if want := (mirror.Key{Namespace: "shop", Name: want.Name}); r.Key() != want {
 		t.Errorf("Key() = %v, want %v", r.Key(), want)
 	}
@@ -66,16 +64,12 @@ func TestRooms(t *testing.T) {
 		got = append(got, *p)
 	}
 	comparable := cmpopts.EquateComparable(fit.Amounts{}, compact.Labels{}, unique.Handle[string]{})
-	if diff := cmp.Diff(want, got, comparable); diff != "" {
-		t.Errorf("Rooms() (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "Rooms()", want, got, comparable)
 }
 
 func TestRecordOfABarePod(t *testing.T) {
 	r := recordOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "x"}})
-	if diff := cmp.Diff(replicas.Pod{Name: "x", Requests: replicas.RequestsOf(&corev1.PodSpec{})}, podOf(r), sameRequests); diff != "" {
-		t.Errorf("pod() (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "pod()", replicas.Pod{Name: "x", Requests: replicas.RequestsOf(&corev1.PodSpec{})}, podOf(r), sameRequests)
 	if r.Key() != (mirror.Key{Namespace: "shop", Name: "x"}) || r.unschedulable() {
 		t.Errorf("something is made of nothing: %+v", r)
 	}

@@ -9,13 +9,13 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -62,9 +62,7 @@ func TestResizes(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, sizedOf(grown(tc.conditions...))[0].Resize); diff != "" {
-				t.Errorf("resize (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "resize", tc.want, sizedOf(grown(tc.conditions...))[0].Resize)
 		})
 	}
 }
@@ -106,9 +104,7 @@ func TestActual(t *testing.T) {
 	if !replicasEqual(got.Requests, replicas.RequestsOf(&p.Spec)) || got.Containers[0].Requests.MilliCPU != 1250 {
 		t.Errorf("requests are those before it was resized: %v", got.Containers)
 	}
-	if diff := cmp.Diff(has(), got.Actual); diff != "" {
-		t.Errorf("actual (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "actual", has(), got.Actual)
 	first := []Container{has()[0], {"proxy", Resources{None, None}, Resources{None, None}, Restarts{}}}
 	tests := map[string]struct {
 		edit func(*corev1.Pod)
@@ -137,9 +133,7 @@ func TestActual(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := grown()
 			tc.edit(p)
-			if diff := cmp.Diff(tc.want, sizedOf(p)[0].Actual); diff != "" {
-				t.Errorf("actual (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "actual", tc.want, sizedOf(p)[0].Actual)
 		})
 	}
 }

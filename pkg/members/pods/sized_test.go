@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/mirror"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -53,14 +54,10 @@ func TestSizedListing(t *testing.T) {
 		UID: p.UID, Created: p.CreationTimestamp.Time, Node: "node-0004", Class: corev1.PodQOSBurstable, Containers: has(),
 		Resizable: true, Resize: Resize{Observed: true}, Revision: "7d9f8b6c5d",
 	}
-	if diff := cmp.Diff(want, l.Pods[1], sameRequests); diff != "" {
-		t.Errorf("Pod (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "Pod", want, l.Pods[1], sameRequests)
 	silence := &fleet.Silence{Reason: fleet.ReasonTimeout}
 	unseen := sizedListingOf(mirror.Answer[*Record]{Silence: silence}, labels.Everything())
-	if diff := cmp.Diff(SizedListing{Silent: silence}, unseen); diff != "" {
-		t.Errorf("of a member never seen (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "of a member never seen", SizedListing{Silent: silence}, unseen)
 }
 
 // A store answers who sizes Pods from what it keeps for others.
@@ -123,9 +120,7 @@ func TestSizes(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, sizesOf(&corev1.Pod{Spec: tc.spec}).sized().Containers); diff != "" {
-				t.Errorf("containers (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "containers", tc.want, sizesOf(&corev1.Pod{Spec: tc.spec}).sized().Containers)
 		})
 	}
 }
@@ -215,9 +210,7 @@ func TestOOMKills(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := deployed(0, 0)
 			p.Status.ContainerStatuses = tc.statuses
-			if diff := cmp.Diff(tc.want, sizedOf(deployed(0, 1), p)[1].OOMKills); diff != "" {
-				t.Errorf("OOM kills (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "OOM kills", tc.want, sizedOf(deployed(0, 1), p)[1].OOMKills)
 			if kept := recordOf(p).rarely().oomKills; (kept == nil) != (tc.want == nil) {
 				t.Errorf("kept: %v", kept)
 			}

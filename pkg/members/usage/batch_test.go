@@ -19,6 +19,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/compact/heaptest"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // What members are asked.
@@ -52,9 +53,7 @@ func TestDecodeGivesBackWhatTheMemberSaid(t *testing.T) {
 			}
 			items := list.Items
 			want := []metricsv1beta1.PodMetrics{items[2], items[3], items[1], items[0]} // by namespace and name
-			if diff := cmp.Diff(text(t, want), text(t, got)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", text(t, want), text(t, got))
 		})
 	}
 }

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func encoded(t testing.TB, list *metricsv1beta1.PodMetricsList) []byte {
@@ -85,9 +87,7 @@ func FuzzItems(f *testing.F) {
 		for _, item := range list.Items {
 			want = append(want, item.Name)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "", want, got)
 	})
 }
 

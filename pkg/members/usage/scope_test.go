@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
@@ -41,9 +39,7 @@ func TestAllInSomeNamespaces(t *testing.T) {
 		synctest.Wait()
 		answer := f.Pods(t.Context(), inNamespace(""))
 		want := []string{"east/bank/web-0", "east/bank/web-1", "east/shop/web-0", "east/shop/web-1", "east/shop/web-2", "east/zoo/web-0"}
-		if diff := cmp.Diff(want, names(answer)); diff != "" {
-			t.Errorf("pods (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "pods", want, names(answer))
 		if why := answer.Silent["west"]; why == nil || why.Reason != fleet.ReasonForbidden {
 			t.Errorf("west, which refuses one of the namespaces: %v", answer.Silent)
 		}

@@ -59,44 +59,33 @@ fleetscale_apiservice_ours{apiservice="v1beta1.metrics.k8s.io"} %d
 	}
 }
 
-func checkLines(t *testing.T, when string, got []string, want ...string) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: logged %q, want %d lines", when, got, len(want))
-	}
-	for i := range want {
-		if !strings.Contains(got[i], want[i]) {
-			t.Errorf("%s: logged %s\nwant it to contain %s", when, got[i], want[i])
-		}
-	}
-}
-
 func TestGuardRaisesOneAlarmPerChange(t *testing.T) {
 	client, metrics := held(), NewMetrics(prometheus.NewRegistry())
 	check := watch(t, client, metrics, nil)
 
-	checkLines(t, "ours", check())
+	fleettest.Contain(t, "ours", check())
 	checkOurs(t, metrics, 1, 1)
 
 	pointAt(t, client, types.NamespacedName{Namespace: "kube-system", Name: "metrics-server"})
-	checkLines(t, "rewritten", check(), `"apiservice"="v1beta1.metrics.k8s.io" "pointsTo"="Service kube-system/metrics-server"`+
+	fleettest.Contain(t, "rewritten", check(), `"apiservice"="v1beta1.metrics.k8s.io" "pointsTo"="Service kube-system/metrics-server"`+
 		` "want"="Service fleetscale-system/metrics-adapter" "advice"="to take it over, run `, "API group is split")
 	checkOurs(t, metrics, 0, 1)
-	checkLines(t, "still rewritten", check())
+	fleettest.Contain(t, "still rewritten", check())
 
 	pointAt(t, client, types.NamespacedName{Namespace: "monitoring", Name: "prometheus-adapter"})
-	checkLines(t, "rewritten by another", check(), `"pointsTo"="Service monitoring/prometheus-adapter"`)
+	fleettest.Contain(t, "rewritten by another", check(), `"pointsTo"="Service monitoring/prometheus-adapter"`)
 	checkOurs(t, metrics, 0, 1)
 
 	pointAt(t, client, ourService())
-	checkLines(t, "taken back", check(), `"msg"="APIService is ours" "apiservice"="v1beta1.metrics.k8s.io"`, "API group is no longer split")
+	fleettest.Contain(t, "taken back", check(), `"msg"="APIService is ours" "apiservice"="v1beta1.metrics.k8s.io"`,
+		"API group is no longer split")
 	checkOurs(t, metrics, 1, 1)
 }
 
 func TestGuardMissesWhatDoesNotExist(t *testing.T) {
 	metrics, recorder := NewMetrics(prometheus.NewRegistry()), record.NewFakeRecorder(10)
 	check := watch(t, metricsServers(), metrics, recorder)
-	checkLines(t, "first check", check(),
+	fleettest.Contain(t, "first check", check(),
 		`"pointsTo"="Service kube-system/metrics-server"`, `"pointsTo"="nowhere: it does not exist"`)
 	checkOurs(t, metrics, 0, 0)
 
@@ -116,20 +105,20 @@ func TestGuardNeedsNoAlarmForASilentHub(t *testing.T) {
 		return silent, nil, errors.New("connection refused")
 	})
 	check := watch(t, client, metrics, nil)
-	checkLines(t, "ours", check())
+	fleettest.Contain(t, "ours", check())
 
 	silent = true
-	checkLines(t, "silent", check(), `"msg"="Could not read our APIServices"`+
+	fleettest.Contain(t, "silent", check(), `"msg"="Could not read our APIServices"`+
 		` "reason"="getting APIService v1beta1.metrics.k8s.io: connection refused\ngetting APIService v1.metrics.k8s.io: connection refused`+
 		`\ngetting APIService v1alpha1.members.fleetscale.io: connection refused`+
 		`\ngetting APIService v1alpha1.history.fleetscale.io: connection refused"`)
 	checkOurs(t, metrics, 1, 1)
-	checkLines(t, "still silent", check())
+	fleettest.Contain(t, "still silent", check())
 
 	silent = false
-	checkLines(t, "back", check())
+	fleettest.Contain(t, "back", check())
 	silent = true
-	checkLines(t, "silent again", check(), "Could not read our APIServices")
+	fleettest.Contain(t, "silent again", check(), "Could not read our APIServices")
 }
 
 func TestGuardEndsInSilence(t *testing.T) {
@@ -143,7 +132,7 @@ func TestGuardEndsInSilence(t *testing.T) {
 	stop()
 	NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourService(), Period: time.Second,
 		Metrics: NewMetrics(prometheus.NewRegistry())}).check(ctx)
-	checkLines(t, "stopped", lines)
+	fleettest.Contain(t, "stopped", lines)
 }
 
 func TestGuardOnlyReadsAndOncePerPeriod(t *testing.T) {
@@ -179,7 +168,7 @@ func TestGuardGivesEachCheckADeadline(t *testing.T) {
 	guard := NewGuard(GuardOptions{Client: client, APIs: resourceOnly(), Service: ourService(), Period: 50 * time.Millisecond,
 		Metrics: NewMetrics(prometheus.NewRegistry())})
 	guard.check(logr.NewContext(t.Context(), logger))
-	checkLines(t, "hanging", lines, "Could not read our APIServices")
+	fleettest.Contain(t, "hanging", lines, "Could not read our APIServices")
 }
 
 func TestMetricsFollowTheConventions(t *testing.T) {
@@ -202,7 +191,7 @@ func TestGuardWatchesWhatIsServedOnly(t *testing.T) {
 		Client: hubWith(), APIs: []string{"external.metrics.k8s.io"}, Service: ourService(),
 		Period: 30 * time.Second, Metrics: metrics,
 	}).check(logr.NewContext(t.Context(), logger))
-	checkLines(t, "first check", lines, `"apiservice"="v1beta1.external.metrics.k8s.io" "pointsTo"="nowhere: it does not exist"`+
+	fleettest.Contain(t, "first check", lines, `"apiservice"="v1beta1.external.metrics.k8s.io" "pointsTo"="nowhere: it does not exist"`+
 		` "want"="Service fleetscale-system/metrics-adapter" "advice"="to take it over, run `+
 		"`kubectl fleetscale takeover --apis=external.metrics.k8s.io`")
 	if got := testutil.CollectAndCount(metrics.ours); got != 3 {

@@ -38,12 +38,12 @@ fleetscale_apiservice_group_split{group="metrics.k8s.io"} %d
 func TestGuardTellsOfASplit(t *testing.T) {
 	client, metrics, recorder := held(), NewMetrics(prometheus.NewRegistry()), record.NewFakeRecorder(10)
 	check := watch(t, client, metrics, recorder)
-	checkLines(t, "ours", check())
+	fleettest.Contain(t, "ours", check())
 	checkSplit(t, "ours", metrics, 0)
 
 	karmadas := types.NamespacedName{Namespace: "karmada-system", Name: "karmada-metrics-adapter"}
 	pointAt(t, client, karmadas)
-	checkLines(t, "taken in part", check(), "APIService is not ours",
+	fleettest.Contain(t, "taken in part", check(), "APIService is not ours",
 		`"msg"="API group is split: its clients get different answers, by the version that they ask for" "error"=null `+
 			`"group"="metrics.k8s.io" "ours"=["v1.metrics.k8s.io"] "others"=["v1beta1.metrics.k8s.io"] "advice"="to take it over, run `)
 	checkSplit(t, "taken in part", metrics, 1)
@@ -51,12 +51,12 @@ func TestGuardTellsOfASplit(t *testing.T) {
 	want := "Warning Split v1.metrics.k8s.io still leads to Service fleetscale-system/metrics-adapter, so clients of metrics.k8s.io get " +
 		"different answers, by the version that they ask for; " + advice("metrics.k8s.io")
 	fleettest.Same(t, "event", want, <-recorder.Events)
-	checkLines(t, "still so", check())
+	fleettest.Contain(t, "still so", check())
 
 	if _, err := client.ApiregistrationV1().APIServices().Update(t.Context(), pointing(stable, karmadas), metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	checkLines(t, "taken as a whole", check(), "APIService is not ours", "API group is no longer split")
+	fleettest.Contain(t, "taken as a whole", check(), "APIService is not ours", "API group is no longer split")
 	checkSplit(t, "taken as a whole", metrics, 0)
 }
 
@@ -67,7 +67,7 @@ func TestGuardJudgesNoGroupByAPart(t *testing.T) {
 	client.PrependReactor("get", "apiservices", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		return action.(clienttesting.GetAction).GetName() == stable, nil, errors.New("connection refused")
 	})
-	checkLines(t, "one cannot be read", watch(t, client, metrics, nil)(), "APIService is not ours", "Could not read our APIServices")
+	fleettest.Contain(t, "one cannot be read", watch(t, client, metrics, nil)(), "APIService is not ours", "Could not read our APIServices")
 	if n := testutil.CollectAndCount(metrics.split); n != 0 {
 		t.Errorf("%d series without a finding", n)
 	}

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 // changing is a fleet that tests change.
@@ -108,9 +109,7 @@ func TestWatch(t *testing.T) {
 		})
 		same := func(name string, w watch.Interface, want ...string) {
 			t.Helper()
-			if diff := cmp.Diff(append([]string{}, want...), events(t, w)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", name, diff)
-			}
+			fleettest.Same(t, name, append([]string{}, want...), events(t, w))
 		}
 		same("all", all, "ADDED a Ready", "ADDED b Ready")
 		same("later", later)
@@ -151,9 +150,7 @@ func TestWatchOfASelection(t *testing.T) {
 		c.become(moved)
 		c.become(named("a"))
 		want := []string{"ADDED a Ready", "DELETED a Ready", "ADDED a Ready"}
-		if diff := cmp.Diff(want, append(got, events(t, w)...)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "", want, append(got, events(t, w)...))
 	})
 }
 
@@ -161,9 +158,7 @@ func TestInitialEventsAndBookmarks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChanging(named("a"))
 		w := c.watch(t, metainternalversion.ListOptions{AllowWatchBookmarks: true, SendInitialEvents: new(true)})
-		if diff := cmp.Diff([]string{"ADDED a Ready", "BOOKMARK 1"}, events(t, w)); diff != "" {
-			t.Errorf("at first (-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "at first", []string{"ADDED a Ready", "BOOKMARK 1"}, events(t, w))
 		now := c.watch(t, metainternalversion.ListOptions{AllowWatchBookmarks: true, SendInitialEvents: new(false)})
 		time.Sleep(bookmarkPeriod)
 		for name, w := range map[string]watch.Interface{"with initial events": w, "without": now} {

@@ -8,12 +8,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/member"
 	"github.com/fleetscale/fleetscale/pkg/members/memberview"
 	"github.com/fleetscale/fleetscale/pkg/taints"
@@ -58,9 +58,7 @@ func TestMemberOf(t *testing.T) {
 			ControllerManager: &v1alpha1.ControllerManagerView{State: "Ready", Reason: "Ready", Since: &second, TokenExpiry: &month},
 		},
 	}
-	if diff := cmp.Diff(want, memberOf(east())); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, memberOf(east()))
 }
 
 func TestStatesAndRights(t *testing.T) {
@@ -129,9 +127,7 @@ func TestMissingRights(t *testing.T) {
 			if v := got.ControllerManager; v != nil {
 				missing[1] = v.MissingRights
 			}
-			if diff := cmp.Diff(tc.missing, missing); diff != "" {
-				t.Errorf("missing (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "missing", tc.missing, missing)
 			if rights := strings.Join(got.Rights, ","); rights != tc.rights || rightsCell(&got) != tc.cell || messageCell(&got) != tc.message {
 				t.Errorf("rights %q, shown as %q with %q, want %q, %q, %q", rights, rightsCell(&got), messageCell(&got), tc.rights, tc.cell,
 					tc.message)
@@ -184,9 +180,7 @@ func TestCells(t *testing.T) {
 			"+0.1s", "read,<unknown>", "<unknown>", "writing: no controller-manager has told of it for minutes: is one running?"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, cells(memberOf(tc.known), now)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, cells(memberOf(tc.known), now))
 		})
 	}
 	if got, want := len(cells(memberOf(east()), now)), len(columns()); got != want {

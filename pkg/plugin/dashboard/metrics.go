@@ -6,6 +6,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -27,15 +28,9 @@ func metricsOf(specs []autoscalingv2.MetricSpec, statuses []autoscalingv2.Metric
 }
 
 func unitOf(spec *autoscalingv2.MetricSpec) string {
-	name, target := corev1.ResourceName(""), autoscalingv2.MetricTarget{}
+	name, _, target := v1alpha1.ResourceOf(spec)
 	switch {
-	case spec.Resource != nil:
-		name, target = spec.Resource.Name, spec.Resource.Target
-	case spec.ContainerResource != nil:
-		name, target = spec.ContainerResource.Name, spec.ContainerResource.Target
-	}
-	switch {
-	case target.AverageUtilization != nil:
+	case target != nil && target.AverageUtilization != nil:
 		return "%"
 	case name == corev1.ResourceMemory:
 		return "B"

@@ -5,6 +5,7 @@ package dashboard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -157,4 +158,21 @@ func (p *pool[V]) kept() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.held)
+}
+
+// What is shown for a token, with or without a login, in one namespace or all, is that of nothing else.
+func TestEachViewHasItsKey(t *testing.T) {
+	of := map[key]string{}
+	for _, token := range []string{"ann", "bob", "shop/ann"} {
+		for _, login := range []bool{false, true} {
+			for _, namespace := range []string{"", "shop", "shop/ann"} {
+				c := secret{token: token, login: login}
+				what := fmt.Sprintf("%+v in %q", c, namespace)
+				if other, has := of[c.view(namespace)]; has {
+					t.Errorf("%s has the key of %s", what, other)
+				}
+				of[c.view(namespace)] = what
+			}
+		}
+	}
 }

@@ -3,7 +3,6 @@
 package dashboard
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/plugin/replaying"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
@@ -62,14 +61,10 @@ func TestRecordedPast(t *testing.T) {
 	first, last := past.points[0], past.points[len(past.points)-1]
 	got := fmt.Sprintln(first.Desired, *first.Ready, *first.Min, *first.Max, first.State, first.Clusters, *first.Metrics[0].Target) +
 		fmt.Sprintln(last.Desired, *last.Ready, *last.Min, *last.Max, last.State, last.Limit, *last.Metrics[0].Value)
-	if diff := cmp.Diff("4 4 2 12 Active [{east 4 false 0 0}] 0.5\n12 12 2 12 Limited Bounds 0.6\n", got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", "4 4 2 12 Active [{east 4 false 0 0}] 0.5\n12 12 2 12 Limited Bounds 0.6\n", got)
 	want := []setting{{"spec.minReplicas", "minReplicas", "2"}, {"spec.maxReplicas", "maxReplicas", "12"},
 		{"spec.metrics[0].resource.target.averageUtilization", "target of cpu, in percent", "50"}}
-	if diff := cmp.Diff(want, past.Settable); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, past.Settable)
 	for _, id := range []string{"fhpa/pay/cart", "mpa/shop/cart", "cronfhpa/shop/cart", "", "fhpa/shop"} {
 		if past := pastOf(t, file, id); past != nil {
 			t.Errorf("%s has a past: %+v", id, past)
@@ -125,9 +120,7 @@ func TestJoined(t *testing.T) {
 		"nothing yet": {r, nil, []point{at(0, 1), at(1, 2), at(2, 3)}}, // a record of a clock that is ahead ends now
 	} {
 		got, _ := joined(tc.r, tc.live, noon.Add(5*time.Minute))
-		if diff := cmp.Diff(tc.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, tc.want, got)
 	}
 }
 
@@ -150,9 +143,7 @@ func TestSettable(t *testing.T) {
 	want := []string{"spec.minReplicas=1", "spec.maxReplicas=9", "spec.metrics[0].pods.target.averageValue=250m",
 		"spec.metrics[1].external.target.value=100", "spec.metrics[2].object.target.averageValue=250m",
 		"spec.metrics[3].containerResource.target.averageValue=250m"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, got)
 }
 
 // The page of an autoscaler has the past, why a decision was what it was, and what it would have been.
@@ -270,13 +261,8 @@ func TestPastsAreKept(t *testing.T) {
 
 // Of a decision that was not carried out it is said so, and a workload that could not be read has no decision.
 func TestMomentOf(t *testing.T) {
-	d := recording.NewDecoder(bytes.NewReader(recordingtest.Hour(noon, "cart")))
 	var busy *recording.Record
-	for {
-		r, err := d.Next()
-		if err != nil {
-			break
-		}
+	for _, r := range recordsOf(t, recordingtest.Hour(noon, "cart")) {
 		if r.Outcome == recording.Scaled {
 			busy = r
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
-	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -98,7 +97,7 @@ func targetsOf(metrics []autoscalingv2.MetricSpec) (all []setting) {
 	for i := range metrics {
 		m := &metrics[i]
 		source := sourceField(m)
-		target := replicas.TargetOf(m)
+		target := v1alpha1.TargetOf(m)
 		if source == "" || target == nil {
 			continue
 		}

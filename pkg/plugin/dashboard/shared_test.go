@@ -231,7 +231,7 @@ type stream struct {
 // follow opens a stream, which the test ends.
 func (p *served) follow(from *http.Client, path, authorization string) stream {
 	p.t.Helper()
-	ctx, stop := context.WithTimeout(p.t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(p.t.Context(), 20*time.Second)
 	p.t.Cleanup(stop)
 	got, err := from.Do(p.question(ctx, path+"stream", authorization))
 	if err != nil {

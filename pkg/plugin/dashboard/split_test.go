@@ -5,9 +5,7 @@ package dashboard
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -27,19 +25,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
-func recordsOf(t *testing.T, stream []byte) (all []*recording.Record) {
+func recordsOf(t *testing.T, stream []byte) []*recording.Record {
 	t.Helper()
-	d := recording.NewDecoder(bytes.NewReader(stream))
-	for {
-		r, err := d.Next()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r)
-	}
+	return recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(stream)))
 }
 
 // The past of distributed mode is there as it was: replicas, the bounds of the fleet and of each cluster, state and limit, and what is not

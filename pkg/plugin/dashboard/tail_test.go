@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 )
@@ -109,9 +110,7 @@ func TestTailOfARestart(t *testing.T) {
 		if got.Restarted != tc.restarted || got.From != noon.UnixMilli() {
 			t.Errorf("%s: restarted %d, want %d; from %d", name, got.Restarted, tc.restarted, got.From)
 		}
-		if diff := cmp.Diff(tc.gaps, got.gaps); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		fleettest.Same(t, name, tc.gaps, got.gaps)
 	}
 }
 
@@ -135,9 +134,7 @@ func TestTailIsBounded(t *testing.T) {
 	if len(all) == len(records) || size > most+2*most/parts || size < most/2 {
 		t.Errorf("%d of %d decisions are kept, of %d bytes", len(all), len(records), size)
 	}
-	if diff := cmp.Diff(timesOf(records[len(records)-len(all):]), timesOf(all)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", timesOf(records[len(records)-len(all):]), timesOf(all))
 	if diff := cmp.Diff(timesOf(early), timesOf(recordsOf(t, slices.Concat(before...)))); diff != "" || len(early) != 5 {
 		t.Errorf("%d (-before +after):\n%s", len(early), diff)
 	}

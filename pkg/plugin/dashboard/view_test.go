@@ -21,6 +21,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	membersv1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/plugin/dashboard/dashboardtest"
 )
 
@@ -46,9 +47,7 @@ func golden(t *testing.T, name string, value any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), string(text)); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	fleettest.Same(t, file, string(want), string(text))
 }
 
 func TestMembers(t *testing.T) {
@@ -216,9 +215,7 @@ func TestChanges(t *testing.T) {
 	want := changes{
 		Now: 2, Members: now.Members[:1], Autoscalers: now.Autoscalers[1:], GoneMembers: []string{}, GoneAutoscalers: []string{"a"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, got)
 	if got.empty(before) {
 		t.Error("changes that are none")
 	}

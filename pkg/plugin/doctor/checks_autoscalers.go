@@ -231,11 +231,11 @@ func (p *Picture) leftIn(v *verdict, cluster string, left []metav1.PartialObject
 			p.member(cluster, "-n", hpa.Namespace, "label", "hpa", hpa.Name, v1alpha1.ManagedByLabel+"-")})
 	}
 	if more := len(named) - mostLeft; more > 0 {
-		v.add(Finding{Warning, cluster, "", counted(more, "more HorizontalPodAutoscaler") + " of no FederatedHPA on the hub", list})
+		v.add(Finding{Warning, cluster, "", fleet.Counted(more, "more HorizontalPodAutoscaler") + " of no FederatedHPA on the hub", list})
 	}
 	if wrong := len(left) - len(named); wrong > 0 {
-		v.add(Finding{Warning, cluster, "", "it tells of " + counted(wrong, "HorizontalPodAutoscaler") + " with a name or namespace that no " +
-			"API server takes: find out who answers for it", list})
+		v.add(Finding{Warning, cluster, "", "it tells of " + fleet.Counted(wrong, "HorizontalPodAutoscaler") + " with a name or namespace that " +
+			"no API server takes: find out who answers for it", list})
 	}
 }
 

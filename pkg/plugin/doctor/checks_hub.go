@@ -10,6 +10,8 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // program is one of ours that acts on the hub.
@@ -122,7 +124,7 @@ func programs(v *verdict, p *Picture) {
 			severity = Warning
 		}
 		v.add(Finding{severity, "", "Deployment " + SystemNamespace + "/" + d.Name,
-			fmt.Sprintf("%d of %s available", d.Status.AvailableReplicas, counted(int(wanted), "replica")), p.pods(d.Name)})
+			fmt.Sprintf("%d of %s available", d.Status.AvailableReplicas, fleet.Counted(int(wanted), "replica")), p.pods(d.Name)})
 	}
 }
 

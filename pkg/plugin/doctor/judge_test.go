@@ -24,6 +24,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	membersv1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/hub/apiservice"
 )
 
@@ -561,9 +562,7 @@ func TestTargets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := healthy()
 			p.Federated.Value, p.Cron.Value, p.Local.Value, p.Visited = tc.federated, tc.cron, tc.local, nil
-			if diff := cmp.Diff(tc.want, lines(Judge(p))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, lines(Judge(p)))
 		})
 	}
 }

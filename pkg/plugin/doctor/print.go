@@ -47,9 +47,9 @@ const (
 func (c *Check) cell() string {
 	switch c.Result {
 	case Failed:
-		return markError + " " + counted(c.count(Error), "error")
+		return markError + " " + fleet.Counted(c.count(Error), "error")
 	case Warned:
-		return markWarning + " " + counted(c.count(Warning), "warning")
+		return markWarning + " " + fleet.Counted(c.count(Warning), "warning")
 	case NotChecked:
 		return markUnknown + " not checked"
 	case Skipped:
@@ -119,7 +119,7 @@ func (f *Finding) sentence() string {
 
 // sums is one line about all checks.
 func (r *Report) sums() string {
-	text := counted(len(r.Checks), "check") + ":"
+	text := fleet.Counted(len(r.Checks), "check") + ":"
 	for _, of := range []struct {
 		result Result
 		words  string

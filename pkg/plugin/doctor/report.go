@@ -2,10 +2,7 @@
 
 package doctor
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // Severity is how bad a finding is.
 type Severity string
@@ -158,12 +155,4 @@ func questions() []question {
 		{autoscalers, "sizes", "new Pods get their sizes in each cluster", sizes},
 		{autoscalers, "leftovers", "none is left in members by an owner that is gone", leftovers},
 	}
-}
-
-// counted is a number with its word.
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 var now = time.Date(2027, 3, 1, 9, 30, 6, 0, time.UTC)
@@ -58,9 +58,7 @@ func cart() *v1alpha1.FederatedHPA {
 
 func same(t *testing.T, want, got string) {
 	t.Helper()
-	if diff := cmp.Diff(trimmed(want), trimmed(got)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", trimmed(want), trimmed(got))
 }
 
 // trimmed is a text without spaces at the ends of its lines.

@@ -104,8 +104,9 @@ func (r *Report) text(w io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s in %s: %s, %s; ignored %s of other kinds%s\n", plural(r.Objects, "autoscaler"), plural(r.Files, "file"),
-		plural(r.count(Error), "error"), plural(r.count(Warning), "warning"), plural(r.Ignored, "document"), r.unusable())
+	_, err := fmt.Fprintf(w, "%s in %s: %s, %s; ignored %s of other kinds%s\n",
+		fleet.Counted(r.Objects, "autoscaler"), fleet.Counted(r.Files, "file"), fleet.Counted(r.count(Error), "error"),
+		fleet.Counted(r.count(Warning), "warning"), fleet.Counted(r.Ignored, "document"), r.unusable())
 	return err
 }
 
@@ -141,11 +142,4 @@ func place(file string, line int) string {
 		return file
 	}
 	return fmt.Sprintf("%s:%d", file, line)
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

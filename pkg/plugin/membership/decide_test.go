@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestAddresses(t *testing.T) {
@@ -250,9 +251,7 @@ func TestKnown(t *testing.T) {
 		{by: "karmada/k", name: "k", uid: "K"}, {by: "secret/east", name: "east", uid: "E"}, {by: "secret/west", name: "west", uid: "W"},
 		{by: "secret/north", name: "north"}, {by: "secret/s", name: "south"},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(registered{})); diff != "" {
-		t.Errorf("known (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "known", want, got, cmp.AllowUnexported(registered{}))
 }
 
 func TestCovered(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/registration"
 )
 
@@ -35,18 +36,14 @@ func TestJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff("east joined\n", s.out.String()); diff != "" {
-		t.Errorf("output (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "output", "east joined\n", s.out.String())
 	wantProgress := `east: granting rights in the cluster of context "east"
 east: registering it on the hub
 east: Joining (Unreachable: no route)
 east: Ready, for the controller-manager Joining (Forbidden)
 east: Ready
 `
-	if diff := cmp.Diff(wantProgress, s.progress.String()); diff != "" {
-		t.Errorf("progress (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "progress", wantProgress, s.progress.String())
 	registered := s.hub.get(readPath + "east")
 	if label(registered, registration.MemberLabel) != "true" || annotation(registered, UIDAnnotation) != "uid-of-east" {
 		t.Errorf("the registration is %v", registered["metadata"])
@@ -120,9 +117,7 @@ func TestJoinAgainByAnAlias(t *testing.T) {
 	if err := s.join(nil, "east"); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{writePath + "old", readPath + "old"}, s.hub.has(readPath, writePath)); diff != "" {
-		t.Errorf("Secrets (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "Secrets", []string{writePath + "old", readPath + "old"}, s.hub.has(readPath, writePath))
 }
 
 func merged(o object, key, value string) object {
@@ -273,9 +268,7 @@ func TestJoinMeanwhile(t *testing.T) {
 			if got := s.hub.get(tc.at + "east")["data"].(object)["kubeconfig"]; got != "b3RoZXI=" {
 				t.Errorf("the other's Secret holds %v", got)
 			}
-			if diff := cmp.Diff(tc.left, s.hub.has(readPath, writePath)); diff != "" {
-				t.Errorf("Secrets (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "Secrets", tc.left, s.hub.has(readPath, writePath))
 		})
 	}
 }

@@ -101,9 +101,7 @@ func TestPauseAndResume(t *testing.T) {
 			}
 			fleettest.Same(t, "said", tc.said, change.Done)
 			paused := patched(t, u, change)
-			if diff := cmp.Diff(object(t, tc.after).Object, paused.Object); diff != "" {
-				t.Errorf("paused (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "paused", object(t, tc.after).Object, paused.Object)
 			if again, err := Plan(paused.DeepCopy(), tc.act); err != nil || again.Patch != nil {
 				t.Errorf("a second pause: %+v, %v", again, err)
 			}
@@ -168,9 +166,7 @@ func TestResumeLeavesWhatOthersSet(t *testing.T) {
 				t.Fatal(err)
 			}
 			fleettest.Same(t, "said", tc.said, change.Done)
-			if diff := cmp.Diff(object(t, tc.after).Object, patched(t, u, change).Object); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", object(t, tc.after).Object, patched(t, u, change).Object)
 		})
 	}
 }

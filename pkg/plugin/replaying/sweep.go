@@ -16,7 +16,6 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/replay"
-	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
 // SweepOptions say which targets are tried.
@@ -128,7 +127,7 @@ func (o *Options) swept(l *loaded, run replay.Options) (*sweepReport, error) {
 	if o.Sweep.Metric >= len(metrics) {
 		return nil, fmt.Errorf("--sweep-metric: spec.metrics has %d", len(metrics))
 	}
-	target := replicas.TargetOf(&metrics[o.Sweep.Metric])
+	target := v1alpha1.TargetOf(&metrics[o.Sweep.Metric])
 	r := &sweepReport{
 		Namespace: l.Namespace, Name: l.Name, Metric: o.Sweep.Metric, Headroom: o.Sweep.Headroom, Within: o.Sweep.Within,
 		percent: target != nil && target.AverageUtilization != nil, Unknown: map[replay.Unknown]float64{},

@@ -139,7 +139,7 @@ func counts(all []autoscaler) (lines []string) {
 				parts = append(parts, fmt.Sprintf("%d %s", n, cmp.Or(strings.ToLower(states[i]), "not reconciled yet")))
 			}
 		}
-		lines = append(lines, counted(total, kind)+": "+strings.Join(parts, ", "))
+		lines = append(lines, fleet.Counted(total, kind)+": "+strings.Join(parts, ", "))
 	}
 	return lines
 }

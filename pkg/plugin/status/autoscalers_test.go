@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/plugin"
 )
 
@@ -124,9 +125,7 @@ func TestAutoscalers(t *testing.T) {
 	const wantCounts = `9 FederatedHPAs: 2 failing, 1 conflict, 1 held, 1 limited, 1 observing, 1 paused, 1 active, 1 not reconciled yet
 2 CronFederatedHPAs: 1 failing, 1 active
 2 MultidimPodAutoscalers: 1 failing, 1 learning`
-	if diff := cmp.Diff(wantCounts, strings.Join(counts(all), "\n")); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "counts", wantCounts, strings.Join(counts(all), "\n"))
 	const wantTable = `KIND                    NAMESPACE   NAME    STATE      WHY
 MultidimPodAutoscaler   pay         api     Failing    AnotherAutoscaler: VPA api sizes it
 FederatedHPA            shop        db      Failing    ScaleUndone: replicas were set back�[2J by karmada

@@ -69,9 +69,7 @@ func TestAKindThatCannotBeListed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			err := printAutoscalers(t.Context(), answers(t, map[string]string{"federatedhpas": oneFails, "cronfederatedhpas": tc.cron}), &out)
-			if diff := cmp.Diff("1 FederatedHPA: 1 failing\n"+tc.want+table, out.String()); diff != "" {
-				t.Errorf("printed (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "printed", "1 FederatedHPA: 1 failing\n"+tc.want+table, out.String())
 			if (err == nil) != (tc.wantErr == "") || err != nil && !strings.HasPrefix(err.Error(), tc.wantErr) {
 				t.Errorf("error %v, want %q", err, tc.wantErr)
 			}

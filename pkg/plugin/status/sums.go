@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/members/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet"
 )
 
 // sums is one line about all members: how many are in each state, and what is not as it should be.
@@ -51,18 +52,11 @@ func sums(members []v1alpha1.Member) string {
 	if stale > 0 {
 		parts = append(parts, fmt.Sprintf("%d of which no controller-manager tells", stale))
 	}
-	return fmt.Sprintf("%s: %s; %d Pods measured", counted(len(members), "member"), strings.Join(parts, ", "), pods)
+	return fmt.Sprintf("%s: %s; %d Pods measured", fleet.Counted(len(members), "member"), strings.Join(parts, ", "), pods)
 }
 
 // lacks is true of a member that is ready, and in which a credential of ours lacks rights.
 func lacks(s *v1alpha1.MemberStatus) bool {
 	return s.State == v1alpha1.MemberReady &&
 		(len(s.MissingRights) > 0 || s.ControllerManager != nil && len(s.ControllerManager.MissingRights) > 0)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

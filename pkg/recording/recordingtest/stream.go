@@ -4,8 +4,12 @@
 package recordingtest
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"testing"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -91,6 +95,27 @@ func Stream(records ...*recording.Record) []byte {
 		}
 	}
 	return stream
+}
+
+// Read returns the records that are left of a stream.
+func Read(t testing.TB, d *recording.Decoder) (all []*recording.Record) {
+	t.Helper()
+	for {
+		r, err := d.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+}
+
+// Again is a record as it is read again.
+func Again(t testing.TB, r *recording.Record) *recording.Record {
+	t.Helper()
+	return Read(t, recording.NewDecoder(bytes.NewReader(Stream(r))))[0]
 }
 
 func specOf(name string) *v1alpha1.FederatedHPASpec {

@@ -16,13 +16,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"k8s.io/utils/clock"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/replicas/replicastest"
 )
@@ -71,17 +72,10 @@ func times(t *testing.T, s *Store, name string) (all []time.Time) {
 
 func decoded(t *testing.T, stream []byte) (all []time.Time) {
 	t.Helper()
-	d := recording.NewDecoder(bytes.NewReader(stream))
-	for {
-		r, err := d.Next()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, r := range recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(stream))) {
 		all = append(all, r.Question.Now)
 	}
+	return all
 }
 
 // each runs a test in memory and in a directory.
@@ -109,9 +103,7 @@ func TestWhatIsRecordedCanBeRead(t *testing.T) {
 			want = append(want, at)
 			write()
 		}
-		if diff := cmp.Diff(want, times(t, s, "cart")); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "", want, times(t, s, "cart"))
 		if got := testutil.ToFloat64(s.Metrics.records); got != 100 {
 			t.Errorf("%v records were counted", got)
 		}

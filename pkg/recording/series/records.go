@@ -10,6 +10,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -248,9 +249,9 @@ func (r *reader) specOf(d *decision) (*v1alpha1.FederatedHPASpec, int64) {
 		now.MinReplicas = &d.min
 	}
 	now.MaxReplicas = d.max
-	changed := r.spec == nil || now.MaxReplicas != spec.MaxReplicas || least(now) != least(spec)
+	changed := r.spec == nil || now.MaxReplicas != spec.MaxReplicas || ptr.Deref(now.MinReplicas, 1) != ptr.Deref(spec.MinReplicas, 1)
 	for i := range min(len(now.Metrics), len(d.metrics)) {
-		if retarget(replicas.TargetOf(&now.Metrics[i]), d.metrics[i].target) {
+		if retarget(v1alpha1.TargetOf(&now.Metrics[i]), d.metrics[i].target) {
 			changed = true
 		}
 	}
@@ -258,13 +259,6 @@ func (r *reader) specOf(d *decision) (*v1alpha1.FederatedHPASpec, int64) {
 		return r.spec, r.number
 	}
 	return now, r.number + 1
-}
-
-func least(spec *v1alpha1.FederatedHPASpec) int32 {
-	if spec.MinReplicas == nil {
-		return 1
-	}
-	return *spec.MinReplicas
 }
 
 // metrics are what those of the spec were told; false: not all of that is known.

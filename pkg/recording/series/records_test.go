@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/common/model"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -208,9 +208,7 @@ func TestRecords(t *testing.T) {
 			for _, r := range Records(ofCart(), Moments(tc.past.matrix)) {
 				got = append(got, line(r))
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("records (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "records", tc.want, got)
 		})
 	}
 }
@@ -231,9 +229,7 @@ func TestLacking(t *testing.T) {
 			seen[s.Metric[model.MetricNameLabel]] = true
 		}
 		need, tell := Lacking(seen)
-		if diff := cmp.Diff([][]string{tc.need, tc.tell}, [][]string{need, tell}, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		fleettest.Same(t, "", [][]string{tc.need, tc.tell}, [][]string{need, tell}, cmpopts.EquateEmpty())
 	}
 }
 
@@ -286,7 +282,5 @@ func TestDecisionsAgain(t *testing.T) {
 			d.Explanation.Held))
 	}
 	want := []string{"4>4 unseen 0 held false", "4>7 unseen 0 held false", "7>7 unseen 1 held true", "not told", "7>7 unseen 0 held false"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, got)
 }

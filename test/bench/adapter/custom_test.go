@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 	"github.com/fleetscale/fleetscale/test/sim"
@@ -68,9 +67,7 @@ func TestReachesOfCustomMetrics(t *testing.T) {
 		"answers at default options: one object, always the same": true, "answers at default options: one object, 100 in turn": false,
 		"answers at default options: 200 Pods by a selector": true, "answers at default options: one series of an external metric": true,
 	}
-	if diff := cmp.Diff(want, reached(s)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, reached(s))
 	if got, want := s.Reaches[1].Why, "1000 answers of 2.5 ms of CPU take 2.5 cores"; !strings.HasPrefix(got, want) {
 		t.Errorf("it is slow because %s", got)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 )
 
@@ -46,9 +47,7 @@ func TestSectionOfLists(t *testing.T) {
 	s := example().section()
 	want := []string{"200", "JSON", "2", "1.5 (1–2)", "30 (20–40)", "3 (2–4)", "2 (2–2)", "0.1 (0.1–0.1)", "1.2 (0.5–2)", "1.2 (1–1.5)",
 		"4 (4–4)", "2 (2–2)"}
-	if diff := cmp.Diff(want, s.Tables[0].Rows[0]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, s.Tables[0].Rows[0])
 	if got := s.Tables[0].Rows[1][7]; got != "–" {
 		t.Errorf("the ratio to a peer that was measured at another time is %s", got)
 	}

@@ -164,7 +164,7 @@ func (l *loader) observe(ctx context.Context, c *crowd, n int, within time.Durat
 func (l *loader) age(ctx context.Context, server *stage.Server) (float64, error) {
 	oldest := 0.0
 	for _, m := range l.fleet.Members() {
-		age, err := server.Metric(ctx, fmt.Sprintf("fleetscale_usage_age_seconds{cluster=%q}", m.Name()))
+		age, err := server.Metric(ctx, "fleetscale_usage_age_seconds", fmt.Sprintf("cluster=%q", m.Name()))
 		if err != nil {
 			return 0, err
 		}

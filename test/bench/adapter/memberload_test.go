@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/sim"
 )
@@ -24,9 +25,7 @@ func TestCrowdsAskForTheirs(t *testing.T) {
 	c.askOnce(t.Context(), shop)
 	m.Behave(sim.Conduct{})
 	c.askOnce(t.Context(), shop)
-	if diff := cmp.Diff(answers{whole: 1, refused: refusals{503: 1}}, c.take(), cmp.AllowUnexported(answers{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", answers{whole: 1, refused: refusals{503: 1}}, c.take(), cmp.AllowUnexported(answers{}))
 	if left := c.take(); left.whole != 0 || left.refused.total() != 0 {
 		t.Errorf("taken twice: %+v", left)
 	}
@@ -72,9 +71,7 @@ func TestReachesOfLoads(t *testing.T) {
 			l.loads[false][100].requests, l.loads[true][100].requests = tc.together, tc.apart
 			l.loads[true][100].later = answers{5, tc.refused}
 			s := l.loads.section(p)
-			if diff := cmp.Diff(tc.want, reached(s)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, reached(s))
 			if got := len(s.Tables[0].Rows); got != 3 {
 				t.Errorf("%d rows", got)
 			}

@@ -72,9 +72,7 @@ func TestReachesOfMemory(t *testing.T) {
 			if missed != "" {
 				want[missed] = false
 			}
-			if diff := cmp.Diff(want, reached(memorySection(p, []growth{g}))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", want, reached(memorySection(p, []growth{g})))
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 	"github.com/fleetscale/fleetscale/test/sim"
@@ -83,9 +84,7 @@ func TestReachesOfStarts(t *testing.T) {
 			s := startSection([]beginnings{few, newBeginnings(100, tc.last)}, 2000, measure.Samples{20})
 			want := map[string]bool{"first whole answer with 100 members": tc.soon,
 				"answers that are empty, or lack Pods and do not say so": tc.right}
-			if diff := cmp.Diff(want, reached(s)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", want, reached(s))
 		})
 	}
 	s := startSection([]beginnings{few}, 40, nil)

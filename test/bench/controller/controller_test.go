@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
 	"github.com/fleetscale/fleetscale/test/sim"
@@ -147,9 +148,7 @@ func TestEffortIsThatBetweenTallies(t *testing.T) {
 		tally{at: at.Add(10 * time.Second), decided: 30, faulty: 3, cpu: []time.Duration{2 * time.Second, 4 * time.Second}, requests: 45,
 			others: 8})
 	want := effort{Seconds: 10, Decisions: 20, Faulty: 2, CPU: []float64{1, 3}, Requests: 40, Others: 1}
-	if diff := cmp.Diff(want, e); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, e)
 	if e.perSecond() != 2 || e.cores() != 0.4 || e.cost(0) != 50 || e.cost(-1) != 200 {
 		t.Errorf("%v per second, %v cores, %v and %v ms", e.perSecond(), e.cores(), e.cost(0), e.cost(-1))
 	}
@@ -224,9 +223,7 @@ func TestSection(t *testing.T) {
 	if got, want := s.Tables[0].Rows[1][6], "about 50"; got != want {
 		t.Errorf("time between decisions that are too few: %q, want %q", got, want)
 	}
-	if diff := cmp.Diff([]string{"100", ours, "13.3 (13.3–13.3)", "2 (2–2)"}, s.Tables[2].Rows[0][:4]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", []string{"100", ours, "13.3 (13.3–13.3)", "2 (2–2)"}, s.Tables[2].Rows[0][:4])
 	if got := s.Figures["rest/fleetscale/autoscalers=100/cpu_ms"]; !cmp.Equal(got, []float64{0.5, 0.5}) {
 		t.Errorf("the figures hold %v", got)
 	}

@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
@@ -52,9 +50,7 @@ func TestSamples(t *testing.T) {
 
 func TestRatiosAreOfTheSameRound(t *testing.T) {
 	got := Samples{2, 9, 5}.Over(Samples{1, 3, 0, 7})
-	if diff := cmp.Diff(Samples{2, 3}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", Samples{2, 3}, got)
 	fleettest.Same(t, "what is left", Samples{1, 6}, Samples{2, 9, 5}.Less(Samples{1, 3}))
 }
 

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/fleetscale/fleetscale/pkg/chart"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
@@ -66,9 +64,7 @@ func TestFiguresCanBeReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(example().kept(), got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", example().kept(), got)
 	if err := os.WriteFile(filepath.Join(dir, "list.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}

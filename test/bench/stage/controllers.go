@@ -13,8 +13,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"k8s.io/client-go/rest"
 
@@ -46,23 +44,8 @@ func (p *Program) Sum(ctx context.Context, name, label string) (float64, error) 
 	if err != nil {
 		return 0, fmt.Errorf("reading %s: %w", name, err)
 	}
-	return sumOf(string(body), name, label)
-}
-
-func sumOf(text, name, label string) (sum float64, err error) {
-	for line := range strings.Lines(text) {
-		rest, found := strings.CutPrefix(line, name+"{")
-		labels, value, complete := strings.Cut(rest, "} ")
-		if !found || !complete || !strings.Contains(","+labels+",", ","+label+",") {
-			continue
-		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil {
-			return 0, fmt.Errorf("reading %s: %w", name, err)
-		}
-		sum += n
-	}
-	return sum, nil
+	sum, _, err := fixture.Sum(string(body), name, label)
+	return sum, err
 }
 
 // AdapterFor starts the metrics adapter for a simulated hub, with its default

@@ -9,23 +9,6 @@ import (
 	"github.com/fleetscale/fleetscale/test/sim"
 )
 
-func TestSumOfSeries(t *testing.T) {
-	const text = `# TYPE done_total counter
-done_total{action="none",error="none"} 40
-done_total{action="scale_up",error="none"} 2
-done_total{action="none",error="internal"} 1
-done_total_more{error="none"} 100
-`
-	for label, want := range map[string]float64{`error="none"`: 42, `error="internal"`: 1, `action="none"`: 41, `error="spec"`: 0} {
-		if got, err := sumOf(text, "done_total", label); err != nil || got != want {
-			t.Errorf("%s: %v, %v; want %v", label, got, err, want)
-		}
-	}
-	if _, err := sumOf(`done_total{error="none"} many`, "done_total", `error="none"`); err == nil {
-		t.Error("many is a number")
-	}
-}
-
 func TestWhoAsksIsPassedOn(t *testing.T) {
 	hub, _ := member(t)
 	behind, server := member(t)

@@ -3,13 +3,11 @@
 package stage
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/test/bench/measure"
+	"github.com/fleetscale/fleetscale/test/fixture"
 	"github.com/fleetscale/fleetscale/test/lab"
 )
 
@@ -162,19 +161,17 @@ func (s *Server) get(ctx context.Context, url, accept string) (warning string, b
 	return resp.Header.Get("Warning"), body, err
 }
 
-// Metric reads a metric without labels of the server's own.
-func (s *Server) Metric(ctx context.Context, name string) (float64, error) {
+// Metric adds up the series of a metric of the server's own that have all of these labels, as in `error="none"`.
+func (s *Server) Metric(ctx context.Context, name string, labels ...string) (float64, error) {
 	_, body, err := s.get(ctx, s.URL+"/metrics", "text/plain")
 	if err != nil {
 		return 0, fmt.Errorf("reading %s: %w", name, err)
 	}
-	lines := bufio.NewScanner(strings.NewReader(string(body)))
-	for lines.Scan() {
-		if text, found := strings.CutPrefix(lines.Text(), name+" "); found {
-			return strconv.ParseFloat(text, 64)
-		}
+	sum, found, err := fixture.Sum(string(body), name, labels...)
+	if err == nil && !found {
+		err = fmt.Errorf("reading %s: %s does not tell it", name, s.URL)
 	}
-	return 0, fmt.Errorf("reading %s: %s does not tell it", name, s.URL)
+	return sum, err
 }
 
 // Allocated returns what the server has allocated so far, in bytes, whether or not it is still in use.

@@ -76,18 +76,12 @@ func Bare(ctx context.Context, dir string, log io.Writer) (*Stage, error) {
 	return s, nil
 }
 
-func (s *Stage) install(ctx context.Context) error {
+func (s *Stage) install(ctx context.Context) (err error) {
 	if err := s.InstallHub(ctx, s.Hub()); err != nil {
 		return err
 	}
-	config, err := s.Hub().RESTConfig()
-	if err != nil {
-		return err
-	}
-	if s.hub, err = kubernetes.NewForConfig(config); err != nil {
-		return fmt.Errorf("connecting to the hub: %w", err)
-	}
-	return nil
+	s.hub, err = s.Hub().Client()
+	return err
 }
 
 // Enlist returns members that are registered; see Dismiss.

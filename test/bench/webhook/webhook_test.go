@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/stage"
 	"github.com/google/go-cmp/cmp"
@@ -33,9 +34,7 @@ func TestOneInTenIsFaulty(t *testing.T) {
 	}
 	want := map[string]int{"faulty POST federatedhpas": 1, "faulty PUT federatedhpas": 1, "faulty POST cronfederatedhpas": 1,
 		"faulty PUT cronfederatedhpas": 1}
-	if diff := cmp.Diff(want, faulty); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, faulty)
 }
 
 func TestAnswersOfTheHubAreJudged(t *testing.T) {
@@ -157,9 +156,7 @@ func TestSection(t *testing.T) {
 	s := example(1.5).section()
 	want := []string{"1", "webhook", "1500 (750–2250)", "6 (3–9)", "12 (6–18)", "1.5 (1.5–1.5)", "1.5 (1.5–1.5)", "2 (1–3)", "4 (2–6)",
 		"9 (4.5–13.5)", "3 (1.5–4.5)"}
-	if diff := cmp.Diff(want, s.Tables[0].Rows[2]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, s.Tables[0].Rows[2])
 	for i, rows := range []int{6, 3, 4} {
 		if len(s.Tables[i].Rows) != rows || len(s.Tables[i].Rows[0]) != len(s.Tables[i].Header) {
 			t.Errorf("%s: %v", s.Tables[i].Title, s.Tables[i].Rows)
@@ -191,9 +188,7 @@ func TestReachesAreMeasured(t *testing.T) {
 			for _, r := range b.reaches() {
 				met = append(met, r.Met)
 			}
-			if diff := cmp.Diff(tc.met, met); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.met, met)
 		})
 	}
 }

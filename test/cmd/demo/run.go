@@ -137,11 +137,7 @@ func (s *stage) join(ctx context.Context) error {
 			return err
 		}
 	}
-	adapter, err := s.fleet.StartAdapter(ctx, hub, "metrics-adapter", "--scrape-period=10s")
-	if err != nil {
-		return err
-	}
-	if _, err := s.fleet.TakeOver(ctx, adapter); err != nil {
+	if _, err := s.fleet.ServeMetrics(ctx, hub, "metrics-adapter", "--scrape-period=10s"); err != nil {
 		return err
 	}
 	s.say("A member is a Secret with a kubeconfig, on the hub:")

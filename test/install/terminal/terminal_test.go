@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 var draw = flag.Bool("draw", false, "draw the pictures of the documentation again from their recordings")
@@ -128,12 +130,8 @@ func TestPictureHasEveryRow(t *testing.T) {
 		"$ cat <a>", "A   B", "  1 & 2 — 3", "$ say", "Warning: west is silent", strings.Repeat("é", Columns), "rest",
 		strings.Repeat("x", Columns), "$ true",
 	}
-	if diff := cmp.Diff(want, rows); diff != "" {
-		t.Errorf("the rows (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"command", "", "", "command", "warning", "", "", "", "command"}, classes); diff != "" {
-		t.Errorf("their classes (-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "the rows", want, rows)
+	fleettest.Same(t, "their classes", []string{"command", "", "", "command", "warning", "", "", "", "command"}, classes)
 }
 
 func attribute(of xml.StartElement, name string) string {

@@ -6,11 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -68,30 +63,15 @@ type scene struct {
 func raise(t *testing.T) *scene {
 	t.Helper()
 	ctx := t.Context()
-	l, err := lab.Up(ctx, lab.Options{Dir: t.TempDir(), Log: os.Stderr,
-		Hub: lab.Hub{Recorded: []string{"system:serviceaccounts:" + fixture.SystemNamespace}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Down() })
-	program, err := fixture.Build(ctx, "metrics-adapter", t.TempDir(), os.Stderr)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := &scene{}
-	if s.Fleet, err = fixture.New(l, program); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(s.InstallHub(ctx, s.Hub()), s.InstallKinds(ctx, s.Hub()), s.InstallControllers(ctx, s.Hub())); err != nil {
+	fixture.RaiseFor(t, lab.Options{Hub: lab.Hub{Recorded: []string{"system:serviceaccounts:" + fixture.SystemNamespace}}},
+		[]string{"metrics-adapter"}, func(_ context.Context, f *fixture.Fleet, _ map[string]string) error { s.Fleet = f; return nil })
+	if err := s.Install(ctx, s.Hub()); err != nil {
 		t.Fatal(err)
 	}
 	s.enlist(t)
-	adapter, err := s.StartAdapter(ctx, s.Hub(), "adapter")
-	if err != nil {
+	if _, err := s.ServeMetrics(ctx, s.Hub(), "adapter"); err != nil {
 		t.Fatal(err)
-	}
-	if said, err := s.TakeOver(ctx, adapter); err != nil {
-		t.Fatal(err, said)
 	}
 	s.populate(t)
 	return s
@@ -202,26 +182,9 @@ type reading struct {
 
 func (s *scene) read(ctx context.Context) (reading, error) {
 	r := reading{asked: time.Now()}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.controllers.Metrics(), nil)
-	if err != nil {
-		return r, err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return r, err
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if r.answers = time.Now(); err != nil {
-		return r, err
-	}
-	for line := range strings.Lines(string(body)) {
-		if text, found := strings.CutPrefix(line, "fleetscale_mpa_reconcile_duration_seconds_count "); found {
-			r.reconciles, err = strconv.Atoi(strings.TrimSpace(text))
-			return r, err
-		}
-	}
-	return r, errors.New("the controller-manager does not tell how often it has reconciled")
+	n, err := fixture.Metric(ctx, s.controllers.Metrics(), "fleetscale_mpa_reconcile_duration_seconds_count")
+	r.reconciles, r.answers = int(n), time.Now()
+	return r, err
 }
 
 // awaitReconciles waits until there were so many, and returns how many there were then.

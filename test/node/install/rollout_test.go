@@ -14,7 +14,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
 
@@ -34,11 +33,7 @@ const (
 
 func (s *stage) ask(t *testing.T) *questions {
 	t.Helper()
-	config, err := s.Hub().RESTConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kubernetes.NewForConfig(config)
+	client, err := s.Hub().Client()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
@@ -118,9 +117,7 @@ func TestRequestsAreTold(t *testing.T) {
 	if err := json.Unmarshal([]byte(said), &got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Requests{{Verb: "list", Resource: "pods", Times: 2}}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", []Requests{{Verb: "list", Resource: "pods", Times: 2}}, got)
 	_, said = s.do(t, http.MethodGet, "/members", "")
 	var members []Member
 	if err := json.Unmarshal([]byte(said), &members); err != nil || len(members) != 2 || members[1].Requests != 2 ||

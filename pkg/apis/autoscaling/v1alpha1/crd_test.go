@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sigs.k8s.io/yaml"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 const crds = "../../../../deploy/crds/autoscaling.karmada.io_"
@@ -96,9 +96,7 @@ func TestWhatKubectlGetShows(t *testing.T) {
 				}
 				columns = append(columns, column)
 			}
-			if diff := cmp.Diff(tc.want, columns); diff != "" {
-				t.Errorf("columns (-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "columns", tc.want, columns)
 		})
 	}
 }

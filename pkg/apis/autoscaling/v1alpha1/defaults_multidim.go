@@ -113,8 +113,8 @@ func (s *MultidimPodAutoscalerSpec) SizesLimits(container string, resource corev
 // hasGoal asks for each goal that is a resource's; of is the container, or empty if it is that of whole Pods.
 func (s *MultidimPodAutoscalerSpec) hasGoal(is func(goal corev1.ResourceName, of string, target autoscalingv2.MetricTarget) bool) bool {
 	return s.Goals != nil && slices.ContainsFunc(s.Goals.Metrics, func(m autoscalingv2.MetricSpec) bool {
-		return m.Resource != nil && is(m.Resource.Name, "", m.Resource.Target) ||
-			m.ContainerResource != nil && is(m.ContainerResource.Name, m.ContainerResource.Container, m.ContainerResource.Target)
+		name, container, target := ResourceOf(&m)
+		return target != nil && is(name, container, *target)
 	})
 }
 

@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestDefaultMultidimPodAutoscaler(t *testing.T) {
@@ -68,9 +70,7 @@ func TestDefaultMultidimPodAutoscaler(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := &MultidimPodAutoscaler{Spec: tc.given}
 			DefaultMultidimPodAutoscaler(got)
-			if diff := cmp.Diff(tc.want, got.Spec); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, got.Spec)
 		})
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 )
 
 func TestDefaultFederatedHPA(t *testing.T) {
@@ -84,9 +86,7 @@ func TestDefaultFederatedHPA(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := &FederatedHPA{Spec: tc.given}
 			DefaultFederatedHPA(got)
-			if diff := cmp.Diff(tc.want, got.Spec); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, got.Spec)
 		})
 	}
 }
@@ -110,9 +110,7 @@ func TestRebalanceOrDefault(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			given := tc.given.DeepCopy()
 			want := Rebalance{Strategy: tc.want, IntervalSeconds: new(int32(300)), MinUtilizationPercent: new(int32(50))}
-			if diff := cmp.Diff(want, tc.given.RebalanceOrDefault()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", want, tc.given.RebalanceOrDefault())
 			if diff := cmp.Diff(*given, tc.given); diff != "" {
 				t.Errorf("the assignment changed (-before +after):\n%s", diff)
 			}
@@ -130,9 +128,7 @@ func TestDefaultCronFederatedHPA(t *testing.T) {
 		{Name: "old word", RuleName: "old word", Suspend: new(false), SuccessfulHistoryLimit: new(int32(3)), FailedHistoryLimit: new(int32(3))},
 		{Name: "kept", RuleName: "other", Suspend: new(true), SuccessfulHistoryLimit: new(int32(0)), FailedHistoryLimit: new(int32(9))},
 	}
-	if diff := cmp.Diff(want, got.Spec.Rules); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, got.Spec.Rules)
 }
 
 // FuzzDefaultsOnce: defaulting once more changes nothing, nothing that was given is changed, and no two objects come to

@@ -5,6 +5,8 @@ package distributed
 import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
 
 // metrics returns those of the spec over all clusters that run something, by what their autoscalers say: averages over Pods
@@ -46,7 +48,7 @@ func (m *mean) add(s *autoscalingv2.MetricStatus, weight int64) {
 	if m.first == nil {
 		m.first = s
 	}
-	v := currentOf(s)
+	v := v1alpha1.CurrentOf(s)
 	if v == nil {
 		m.unknown = true
 		return
@@ -73,7 +75,7 @@ func (m *mean) status() autoscalingv2.MetricStatus {
 		return autoscalingv2.MetricStatus{}
 	}
 	said := m.first.DeepCopy()
-	v := currentOf(said)
+	v := v1alpha1.CurrentOf(said)
 	*v = autoscalingv2.MetricValueStatus{Value: m.highest}
 	if m.hasPercent {
 		v.AverageUtilization = new(int32(m.percent / m.weight))
@@ -82,21 +84,4 @@ func (m *mean) status() autoscalingv2.MetricStatus {
 		v.AverageValue = resource.NewMilliQuantity(m.average.MilliValue()/m.weight, m.average.Format)
 	}
 	return *said
-}
-
-// currentOf returns what a metric is; nil if it is of no known type.
-func currentOf(s *autoscalingv2.MetricStatus) *autoscalingv2.MetricValueStatus {
-	switch {
-	case s.Resource != nil:
-		return &s.Resource.Current
-	case s.ContainerResource != nil:
-		return &s.ContainerResource.Current
-	case s.Pods != nil:
-		return &s.Pods.Current
-	case s.Object != nil:
-		return &s.Object.Current
-	case s.External != nil:
-		return &s.External.Current
-	}
-	return nil
 }

@@ -3,7 +3,6 @@
 package distributed
 
 import (
-	"bytes"
 	"sync"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/recording"
+	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 	"github.com/fleetscale/fleetscale/pkg/replay"
 )
 
@@ -26,14 +26,7 @@ type records struct {
 
 func (r *records) Record(record *recording.Record) {
 	r.t.Helper()
-	stream, err := recording.NewEncoder().Append([]byte(recording.Magic), record)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	again, err := recording.NewDecoder(bytes.NewReader(stream)).Next()
-	if err != nil {
-		r.t.Fatalf("a record that cannot be read: %v\n%+v", err, record.Split.Snapshot)
-	}
+	again := recordingtest.Again(r.t, record)
 	if diff := cmp.Diff(record.Split.Said, assignment.Next(again.Split.Snapshot)); diff != "" {
 		r.t.Errorf("decided again (-first +again):\n%s", diff)
 	}

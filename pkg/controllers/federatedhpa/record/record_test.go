@@ -9,12 +9,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/google/go-cmp/cmp"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
@@ -50,9 +50,7 @@ func TestConditionSet(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := tc.c.Set(append([]condition(nil), tc.before...), noon)
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			fleettest.Same(t, "", tc.want, got)
 		})
 	}
 	if got := Unset(append([]condition(nil), stored...), kind); len(got) != 1 || got[0].Type != "Other" {
@@ -68,9 +66,7 @@ func TestEventsOfOneReasonAreOne(t *testing.T) {
 	all.Add("Normal", "A", "four")
 	want := Events{{Type: "Normal", Reason: "A", Message: "one; four"}, {Type: "Warning", Reason: "A", Message: "two"},
 		{Type: "Normal", Reason: "B", Message: "three"}}
-	if diff := cmp.Diff(want, all); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	fleettest.Same(t, "", want, all)
 }
 
 func TestStale(t *testing.T) {
