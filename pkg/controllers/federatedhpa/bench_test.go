@@ -179,7 +179,8 @@ func BenchmarkRecords(b *testing.B) {
 			b.ReportMetric(float64(on)/float64(off), "on/off")
 			b.ReportMetric(float64(off)/n, "off-cpu-ns/reconcile")
 			b.ReportMetric(float64(on)/n, "on-cpu-ns/reconcile")
-			if got := counted(b, registry, "fleetscale_decision_record_records_total"); got != n {
+			b.ReportMetric(value(b, registry, "fleetscale_decision_record_bytes")/n, "kept-B/reconcile")
+			if got := value(b, registry, "fleetscale_decision_record_records_total"); got != n {
 				b.Errorf("%v of %v decisions were recorded", got, n)
 			}
 		})
@@ -229,7 +230,7 @@ func (m *many) used(b *testing.B, do func()) time.Duration {
 }
 
 // counted is what a counter without labels counts.
-func counted(b *testing.B, registry prometheus.Gatherer, name string) float64 {
+func value(b *testing.B, registry prometheus.Gatherer, name string) float64 {
 	b.Helper()
 	families, err := registry.Gather()
 	if err != nil {
@@ -237,7 +238,7 @@ func counted(b *testing.B, registry prometheus.Gatherer, name string) float64 {
 	}
 	for _, family := range families {
 		if family.GetName() == name {
-			return family.Metric[0].GetCounter().GetValue()
+			return family.Metric[0].GetCounter().GetValue() + family.Metric[0].GetGauge().GetValue()
 		}
 	}
 	b.Fatalf("there is no %s", name)

@@ -56,7 +56,7 @@ func (m *memory) prune(most int64, before time.Time) (left int64, err error) {
 		left += int64(len(m.all[i].bytes))
 	}
 	if n := len(m.all); n > 0 {
-		m.all[n-1].bytes = bytes.Clone(m.all[n-1].bytes) // it ends here, and has room for more
+		m.all[n-1].bytes = bytes.Clone(m.all[n-1].bytes) // which has room for more, and mostly ends here
 	}
 	for len(m.all) > 0 && (left > most || ended(m.all, before, begunOfSegment)) {
 		left -= int64(len(m.all[0].bytes))
@@ -128,7 +128,6 @@ func (f *files) append(b []byte) error {
 }
 
 func (f *files) prune(most int64, before time.Time) (left int64, err error) {
-	f.close()
 	all, err := f.list()
 	if err != nil {
 		return 0, err

@@ -16,10 +16,11 @@ import (
 const (
 	// waiting is how many records wait to be written, at most; half of them are written at once.
 	waiting = 1024
-	// period is for how long they wait at most: to wake up the goroutine that writes takes more of the CPU than to write one.
+	// period is for how long they wait at most: together they cost less than one by one.
 	period = time.Second
-	// segments are how many share the bound: so much of it is lost with the oldest.
-	segments = 16
+	// segments are how many share the bound: so much of it is lost with the oldest. Where there are many objects, fewer segments do, down
+	// to fewest.
+	segments, fewest = 16, 4
 	// leastSegment is how small they are at least, in bytes.
 	leastSegment = 64 << 10
 	// retryAfter is when a directory is retried that could not be written.
@@ -45,9 +46,11 @@ type Store struct {
 	full chan struct{}
 	kept media
 	// Of the goroutine that writes: the segment, and until when none is begun.
+	// There is room for the segment up to a size.
 	encoder *recording.Encoder
 	begun   time.Time
 	size    int64
+	room    int64
 	pause   time.Time
 	buffer  []byte
 }
@@ -136,10 +139,14 @@ func (s *Store) write(ctx context.Context) {
 
 // append appends to the segment, or to a new one, and returns how many records were.
 func (s *Store) append(now time.Time, batch []*recording.Record) (n int, err error) {
-	if s.encoder == nil || s.size >= s.segment() || now.Sub(s.begun) >= s.Age/segments {
-		if err := s.begin(now); err != nil {
-			return 0, err
-		}
+	switch {
+	case s.encoder == nil || s.enough() || now.Sub(s.begun) >= s.Age/segments:
+		err = s.begin(now)
+	case s.size >= s.room:
+		err = s.makeRoom(now)
+	}
+	if err != nil {
+		return 0, err
 	}
 	s.buffer = s.buffer[:0]
 	for _, r := range batch {
@@ -159,17 +166,34 @@ func (s *Store) append(now time.Time, batch []*recording.Record) (n int, err err
 }
 
 func (s *Store) begin(now time.Time) error {
-	left, err := s.kept.prune(s.Most-s.segment(), now.Add(-s.Age))
-	if err != nil {
+	s.size = 0
+	if err := s.makeRoom(now); err != nil {
 		return err
 	}
 	if err := s.kept.begin(now); err != nil {
 		return err
 	}
 	s.encoder, s.begun, s.size = recording.NewEncoder(), now, int64(len(recording.Magic))
-	s.Metrics.bytes.Set(float64(left + s.size))
+	s.Metrics.bytes.Add(float64(s.size))
 	return s.kept.append([]byte(recording.Magic))
 }
 
-// segment is from how many bytes on a segment ends.
+// makeRoom drops what is too old, or too much for the segment to grow by its share.
+func (s *Store) makeRoom(now time.Time) error {
+	left, err := s.kept.prune(s.Most-s.segment(), now.Add(-s.Age))
+	if err != nil {
+		return err
+	}
+	s.room = s.size + s.segment()
+	s.Metrics.bytes.Set(float64(left))
+	return nil
+}
+
+// enough reports whether the segment ends. Each one says all of an object first, and then what differs: so one that ends before it says
+// mostly what differs is worth less than its bytes.
+func (s *Store) enough() bool {
+	return s.size >= s.segment() && (s.size >= s.Most/fewest || s.size >= 2*int64(s.encoder.Kept()))
+}
+
+// segment is from how many bytes on a segment may end.
 func (s *Store) segment() int64 { return max(leastSegment, s.Most/segments) }

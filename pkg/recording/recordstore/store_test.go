@@ -112,8 +112,20 @@ func TestWhatIsRecordedCanBeRead(t *testing.T) {
 
 // Whatever is recorded, no more is kept than the bound and a segment, and it is the latest.
 func TestTheOldestGoes(t *testing.T) {
+	few := func(int) int { return 40 }
+	t.Run("few objects", func(t *testing.T) { testTheOldestGoes(t, 4*leastSegment, few) })
+	t.Run("many at the end", func(t *testing.T) {
+		testTheOldestGoes(t, 16*leastSegment, func(n int) int { // which fill a segment by being recorded once
+			if n < 10_000 {
+				return few(n)
+			}
+			return 4000
+		})
+	})
+}
+
+func testTheOldestGoes(t *testing.T, most int64, objects func(n int) int) {
 	each(t, func(t *testing.T, dir string) {
-		const most = 4 * leastSegment
 		s := newStore(dir, most)
 		defer running(t, s)()
 		start := time.Now().UTC()
@@ -121,9 +133,12 @@ func TestTheOldestGoes(t *testing.T) {
 		one := record("", start)
 		for ; n < 20_000; n++ {
 			r := *one
-			r.Object.Name, r.Question.Now = fmt.Sprint("cart-", n%40), start.Add(time.Duration(n)*time.Hour)
-			if s.Record(&r); n%500 == 499 {
+			r.Object.Name, r.Question.Now = fmt.Sprint("cart-", n%objects(n)), start.Add(time.Duration(n)*time.Hour)
+			if s.Record(&r); n%50 == 49 {
 				write()
+				if got := int64(testutil.ToFloat64(s.Metrics.bytes)); got > most+leastSegment/2 {
+					t.Fatalf("%d bytes are kept; the bound is %d", got, most)
+				}
 			}
 		}
 		size := int64(0)
@@ -148,9 +163,45 @@ func TestTheOldestGoes(t *testing.T) {
 		if got := int64(testutil.ToFloat64(s.Metrics.bytes)); got != size {
 			t.Errorf("%d bytes are told, and %d kept", got, size)
 		}
-		got := times(t, s, fmt.Sprint("cart-", (n-1)%40))
+		got := times(t, s, fmt.Sprint("cart-", (n-1)%objects(n-1)))
 		if last := start.Add(time.Duration(n-1) * time.Hour); len(got) == 0 || !got[len(got)-1].Equal(last) {
 			t.Errorf("the last record is missing: %v", got)
+		}
+	})
+}
+
+// Of so many objects that to say all of each fills a segment's share, a segment says mostly what differs, and the bound holds.
+func TestSegmentsOfManyObjects(t *testing.T) {
+	each(t, func(t *testing.T, dir string) {
+		const most, objects, rounds = 16 * leastSegment, 400, 25
+		s := newStore(dir, most)
+		defer running(t, s)()
+		start, one := time.Now().UTC(), record("", time.Now())
+		first := 0.0
+		for round := range rounds {
+			for i := range objects {
+				r := *one
+				r.Object.Name, r.Question.Now = fmt.Sprint("cart-", i), start.Add(time.Duration(round)*15*time.Second)
+				if s.Record(&r); i%200 == 199 {
+					write()
+				}
+			}
+			kept := testutil.ToFloat64(s.Metrics.bytes)
+			if round == 0 {
+				first = kept
+			}
+			if kept > most+leastSegment/4 {
+				t.Fatalf("%v bytes are kept; the bound is %d", kept, most)
+			}
+		}
+		if first < leastSegment {
+			t.Fatalf("the first records are %v bytes, less than a share of %d: nothing is tried", first, leastSegment)
+		}
+		if got, all := testutil.ToFloat64(s.Metrics.bytes), rounds*first; got > all/2 {
+			t.Errorf("%v bytes are kept of %d rounds, of which the first took %v", got, rounds, first)
+		}
+		if got := len(times(t, s, "cart-7")); got != rounds {
+			t.Errorf("%d decisions are kept, want all %d", got, rounds)
 		}
 	})
 }

@@ -54,7 +54,9 @@ func (s *scene) watched() (all []*watched) {
 	for i, server := range s.replicas.Servers {
 		all = append(all, &watched{
 			name: fmt.Sprintf("adapter %d", i+1), pid: func() (measure.Process, error) { return s.replicas.PID(i) },
-			metrics: func(ctx context.Context) (float64, float64, error) { return goRuntime(ctx, server.Metric) },
+			metrics: func(ctx context.Context) (float64, float64, error) {
+				return goRuntime(ctx, func(ctx context.Context, name string) (float64, error) { return server.Metric(ctx, name) })
+			},
 			collect: func(ctx context.Context) error {
 				_, err := server.Heap(ctx)
 				return err
