@@ -33,9 +33,13 @@ func TestCandidate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := NewOptions()
 			o.Leader.Shards, o.Leader.Elect, o.Observing.Observe = c.shards, c.elect, c.observes
-			candidate, err := newCandidate(&rest.Config{Host: "https://hub.invalid"}, o)
+			config := &rest.Config{Host: "https://hub.invalid", UserAgent: program}
+			candidate, err := newCandidate(config, o)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if config.UserAgent != program || config.Timeout != 0 {
+				t.Errorf("other requests to the hub are by %s, for %v", config.UserAgent, config.Timeout)
 			}
 			var options ctrl.Options
 			candidate.stands(t.Context(), &options)
