@@ -38,7 +38,7 @@ func newCandidate(config *rest.Config, o *Options) (*candidate, error) {
 		return nil, err
 	}
 	config = rest.CopyConfig(config)
-	config.UserAgent += "/leader-election" // as the library has it
+	config.UserAgent += "/leader-election"                      // as the library has it
 	config.Timeout = max(time.Second, o.Leader.RenewDeadline/2) // so that one request that hangs does not lose a Lease
 	hub, err := kubernetes.NewForConfig(config)
 	if err != nil {
