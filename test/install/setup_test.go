@@ -72,8 +72,6 @@ func (e *env) raise(ctx context.Context, f *fixture.Fleet, _ map[string]string) 
 	return errors.Join(e.release(ctx), e.work(ctx))
 }
 
-func (e *env) program(name string) string { return filepath.Join(e.dir, "bin", name) }
-
 func (e *env) named(t *testing.T, cluster string) *lab.Cluster {
 	t.Helper()
 	c, err := e.Cluster(cluster)
