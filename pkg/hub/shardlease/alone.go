@@ -54,7 +54,7 @@ func (a *alone) look(ctx context.Context) error {
 	now := time.Now()
 	a.seen.saw(found.Items, now)
 	for name := range a.seen {
-		if _, of := shardOf(name); of != 0 && a.seen.holder(name, now) != "" {
+		if a.seen.works(name, now) != 0 {
 			return fmt.Errorf("the Lease is held, but nothing is done before %s is no longer held", name)
 		}
 	}

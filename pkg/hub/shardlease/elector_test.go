@@ -51,6 +51,13 @@ type worker struct {
 	stubborn bool
 }
 
+// takes has what is in progress last so long when work on a shard ends.
+func (w *worker) takes(lasts time.Duration, stubborn bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lasts, w.stubborn = lasts, stubborn
+}
+
 func (w *worker) Begin(ctx context.Context, shard int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -299,7 +306,7 @@ func TestPartition(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inFleet(t, func(f *fleet) {
 				a, b, c := f.begin(eight), f.begin(eight), f.begin(eight)
-				b.lasts = time.Hour // what is in progress does not end by itself
+				b.takes(time.Hour, false) // what is in progress does not end by itself
 				f.pass(20 * time.Second)
 				f.divided("three", a, b, c)
 				cut(b, true)
@@ -310,9 +317,7 @@ func TestPartition(t *testing.T) {
 				f.pass(50 * time.Second)
 				cut(b, false)
 				f.pass(handOver)
-				b.mu.Lock()
-				b.lasts = 0
-				b.mu.Unlock()
+				b.takes(0, false)
 				f.divided("it is back", a, b, c)
 			})
 		})
@@ -323,7 +328,7 @@ func TestPartition(t *testing.T) {
 func TestWorkEndsFirst(t *testing.T) {
 	inFleet(t, func(f *fleet) {
 		a := f.begin(eight)
-		a.lasts = 40 * time.Second
+		a.takes(40*time.Second, false)
 		f.pass(6 * time.Second)
 		b := f.begin(eight)
 		f.pass(30 * time.Second)
@@ -378,9 +383,7 @@ func TestChaos(t *testing.T) {
 					case 3:
 						w.deaf.Store(!w.deaf.Load())
 					default:
-						w.mu.Lock()
-						w.lasts = time.Duration(random.Int64N(int64(20 * time.Second)))
-						w.mu.Unlock()
+						w.takes(time.Duration(random.Int64N(int64(20*time.Second))), false)
 					}
 					f.pass(time.Duration(random.Int64N(int64(20 * time.Second))))
 				}

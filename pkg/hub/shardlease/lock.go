@@ -44,13 +44,18 @@ func (l *Lock) Fence() error {
 	return nil
 }
 
-// Get notes who holds it.
+// Get notes who holds it. Who had it, and sees that another has, as where somebody has deleted it, has lost it.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	record, raw, err := l.Interface.Get(ctx)
-	if err == nil {
-		l.read = record.HolderIdentity
+	if err != nil {
+		return record, raw, err
 	}
-	return record, raw, err
+	l.read = record.HolderIdentity
+	if l.read != "" && l.read != l.Identity() && l.until.Load() != nil && l.Fence() == nil {
+		now := time.Now()
+		l.until.Store(&now)
+	}
+	return record, raw, nil
 }
 
 // Create takes it.

@@ -83,3 +83,34 @@ func TestFence(t *testing.T) {
 		check("it was released", errLost)
 	})
 }
+
+// Who sees that another has the Lease, as after somebody has deleted it, writes nothing, however short ago it was renewed.
+func TestFenceOfWhatAnotherHas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all hub
+		lockOf := func(who string) *Lock {
+			return NewLock(&resourcelock.LeaseLock{
+				LeaseMeta: metav1.ObjectMeta{Name: "shard"}, Client: &replica{hub: &all}, LockConfig: resourcelock.ResourceLockConfig{Identity: who},
+			}, renewDeadline)
+		}
+		first, next := lockOf("first"), lockOf("next")
+		if err := first.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "first"}); err != nil {
+			t.Fatal(err)
+		}
+		clear(all.leases)
+		if err := next.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "next"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			of   *Lock
+			want error
+		}{{first, errLost}, {next, nil}, {lockOf("third"), nil}} {
+			if _, _, err := c.of.Get(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.of.Fence(); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", c.of.Identity(), err, c.want)
+			}
+		}
+	})
+}

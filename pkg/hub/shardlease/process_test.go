@@ -187,7 +187,7 @@ func TestLeaderThatIsCutOff(t *testing.T) {
 func TestToOneLeaderAndBack(t *testing.T) {
 	inProcesses(t, func(f *fleet) {
 		a, b := f.process(eight), f.begin(eight) // which does not stand as leader
-		b.lasts = 12 * time.Second
+		b.takes(12*time.Second, false)
 		f.pass(20 * time.Second)
 		f.divided("shards", a, b)
 		alone := f.process(1)
@@ -260,9 +260,7 @@ func TestStandingStill(t *testing.T) {
 						case 0:
 							w.cut.Store(!w.cut.Load())
 						case 1:
-							w.mu.Lock()
-							w.lasts, w.stubborn = upTo(20*time.Second), true
-							w.mu.Unlock()
+							w.takes(upTo(20*time.Second), true)
 						case 2:
 							w.thaw()
 							w.stop()

@@ -111,9 +111,17 @@ func (s sightings) others(o *Options, now time.Time) shards.Others {
 		return shards.OthersLead
 	}
 	for name := range s {
-		if _, of := shardOf(name); of != 0 && of != o.Shards && s.holder(name, now) != "" {
+		if of := s.works(name, now); of != 0 && of != o.Shards {
 			return shards.OthersWork
 		}
 	}
 	return shards.OthersRest
+}
+
+// works returns in how many shards the holder of a shard's Lease divides the objects; 0: nobody holds it, or it is no such Lease.
+func (s sightings) works(name string, now time.Time) int {
+	if _, of := shardOf(name); of != 0 && divides(s.holder(name, now)) == of {
+		return of
+	}
+	return 0
 }
