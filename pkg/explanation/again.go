@@ -227,7 +227,8 @@ func metricsAgain(e *v1alpha1.DecisionExplanation, now, before *autoscalingv2.Ho
 			}
 			continue
 		}
-		answer, err := (&replicas.Metric{Told: Told(&e.Metrics[at])}).Retarget(&now.Metrics[i], &before.Metrics[i])
+		m := &e.Metrics[at] // the spec before may be newer, as where the autoscaler is paused
+		answer, err := (&replicas.Metric{Told: Told(m)}).RetargetFrom(&now.Metrics[i], replicas.Rule(m.Rule), int32(m.Target))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", field, err)
 		}

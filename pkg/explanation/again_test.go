@@ -130,6 +130,18 @@ func TestAgainSaysWhatIsNotKnown(t *testing.T) {
 	}
 }
 
+// An autoscaler that is paused keeps its explanation while its spec is edited: what it says is of the former targets.
+func TestAgainWithAnExplanationOfAFormerSpec(t *testing.T) {
+	object := stored(randomQuestion(rand.New(rand.NewPCG(19, 1))))
+	object.Spec.Metrics[0].External.Target = autoscalingv2.MetricTarget{Type: "Value", Value: new(resource.MustParse("1"))}
+	before := object.Spec.DeepCopy()
+	object.Spec.MaxReplicas++
+	const want = "spec.metrics[0]: sums for a target of the kind Share do not tell what one of the kind Value asks for"
+	if _, _, err := Again(object, before); err == nil || err.Error() != want {
+		t.Errorf("got %v\nwant %s", err, want)
+	}
+}
+
 // The controller's tolerance shows unless the spec has its own: one that comes to count is said to be assumed.
 func TestAgainSaysThatAToleranceIsAssumed(t *testing.T) {
 	own := func() *autoscalingv2.HPAScalingRules {

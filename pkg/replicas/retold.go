@@ -62,10 +62,16 @@ func errValues(m *Metric) error {
 
 // Retarget returns the answer of a metric as it would have been to another target of it; the error says why that is not known.
 func (m *Metric) Retarget(now, before *autoscalingv2.MetricSpec) (Metric, error) {
-	is, was := targetOf(now), targetOf(before)
-	rule, old := is.rule, was.rule
+	was := targetOf(before)
+	return m.RetargetFrom(now, was.rule, was.percent)
+}
+
+// RetargetFrom is [Metric.Retarget] of one that had that rule, and that target where it was a utilization.
+func (m *Metric) RetargetFrom(now *autoscalingv2.MetricSpec, old Rule, percent int32) (Metric, error) {
+	is := targetOf(now)
+	rule := is.rule
 	switch {
-	case m.Err != nil || m.Told == nil || rule == old && is.percent == was.percent:
+	case m.Err != nil || m.Told == nil || rule == old && (rule != RuleUtilization || is.percent == percent):
 		return *m, nil
 	case rule != old && (rule != RuleAverage || old != RuleUtilization || m.Told.Err != nil):
 		return Metric{}, fmt.Errorf("sums for a target of the kind %s do not tell what one of the kind %s asks for", old, rule)

@@ -57,6 +57,8 @@ type histories struct {
 
 // history is the record of one autoscaler.
 type history struct {
+	ctx     context.Context //nolint:containedctx // it is the life of what is kept, which outlives a question
+	end     context.CancelFunc
 	of      recording.Object
 	archive *replaying.Archive // of what is kept
 	used    time.Time
@@ -87,6 +89,7 @@ func (h *histories) close() {
 
 func (h *histories) forget(id string) {
 	h.open[id].closes.Stop()
+	h.open[id].end()
 	delete(h.open, id)
 }
 
@@ -125,6 +128,7 @@ func (h *histories) use(id string, of recording.Object) *history {
 	one := h.open[id]
 	if one == nil {
 		one = &history{of: of, tail: newTail(h.room)}
+		one.ctx, one.end = context.WithCancel(h.ctx)
 		one.archive = replaying.NewArchive(func() (io.ReadCloser, error) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -151,13 +155,13 @@ func (h *histories) drop(id string, one *history) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.open[id] == one && time.Since(one.used) >= closedAfter {
-		delete(h.open, id)
+		h.forget(id)
 	}
 }
 
 // refresh reads what has come since the last reading.
 func (h *histories) refresh(one *history) {
-	ctx, cancel := context.WithTimeout(h.ctx, readTimeout)
+	ctx, cancel := context.WithTimeout(one.ctx, readTimeout)
 	defer cancel()
 	err := h.take(ctx, one)
 	if apierrors.IsForbidden(err) { // who lost the right to a record loses what was read of it

@@ -26,6 +26,7 @@ const (
 	mostPasts = 16
 	// mostSettings is how many fields a replay may set.
 	mostSettings = 20
+	noRecord     = "There is no record of it."
 	// tooMany is said to who has waited for a turn without success.
 	tooMany = "Too many records are being read at present. Try again in a few minutes."
 	// cutOff is from which use of their requests, in percent, Pods are taken to be at their limit.
@@ -180,31 +181,24 @@ func (s *site) moment(w http.ResponseWriter, r *http.Request) {
 	from := s.pasts.archiveOf(id)
 	at, err := strconv.ParseInt(r.URL.Query().Get("at"), 10, 64)
 	if from == nil || !is || err != nil {
-		http.Error(w, "There is no record of it.", http.StatusNotFound)
+		http.Error(w, noRecord, http.StatusNotFound)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
-	defer cancel()
-	leave, err := s.turns.take(ctx)
-	if err != nil {
-		http.Error(w, tooMany, http.StatusServiceUnavailable)
-		return
-	}
-	defer leave()
-	var found *recording.Record
-	_, err = from.Each(ctx, func(o recording.Object) bool { return o == of }, func(r *recording.Record) {
-		if now := r.Question.Now.UnixMilli(); now <= at && (found == nil || !r.Question.Now.Before(found.Question.Now)) {
-			found = r
+	s.again(w, r, func(ctx context.Context) (any, int, string) {
+		var found *recording.Record
+		_, err := from.Each(ctx, func(o recording.Object) bool { return o == of }, func(r *recording.Record) {
+			if now := r.Question.Now.UnixMilli(); now <= at && (found == nil || !r.Question.Now.Before(found.Question.Now)) {
+				found = r
+			}
+		})
+		switch {
+		case err != nil:
+			return nil, http.StatusInternalServerError, recordTrouble(err)
+		case found == nil:
+			return nil, http.StatusNotFound, "No decision was recorded by then."
 		}
+		return momentOf(found), 0, ""
 	})
-	switch {
-	case err != nil:
-		http.Error(w, recordTrouble(err), http.StatusInternalServerError)
-	case found == nil:
-		http.Error(w, "No decision was recorded by then.", http.StatusNotFound)
-	default:
-		reply(w, momentOf(found))
-	}
 }
 
 // replay answers what the decisions would have been with other fields of the spec.
@@ -214,23 +208,43 @@ func (s *site) replay(w http.ResponseWriter, r *http.Request) {
 	from := s.pasts.archiveOf(id)
 	set := r.URL.Query()["set"]
 	if from == nil || !is || len(set) > mostSettings {
-		http.Error(w, "There is no record of it.", http.StatusNotFound)
+		http.Error(w, noRecord, http.StatusNotFound)
 		return
 	}
+	s.again(w, r, func(ctx context.Context) (any, int, string) {
+		view, err := from.Replay(ctx, of, set, cutOff)
+		if err != nil {
+			return nil, http.StatusUnprocessableEntity, fleet.PrintableLine(err.Error(), mostTold)
+		}
+		return view, 0, ""
+	})
+}
+
+// again has recorded decisions be made again in turn, and answers with what they come to, or with a code and a sentence that says why
+// not. The page's own turn lasts until all is written, for which a browser may take its time; those of others do not wait for it.
+func (s *site) again(w http.ResponseWriter, r *http.Request, decide func(context.Context) (value any, code int, trouble string)) {
 	ctx, cancel := context.WithTimeout(r.Context(), readTimeout)
 	defer cancel()
+	end, err := s.own.take(ctx)
+	if err != nil {
+		http.Error(w, tooMany, http.StatusServiceUnavailable)
+		return
+	}
+	defer end()
 	leave, err := s.turns.take(ctx)
 	if err != nil {
 		http.Error(w, tooMany, http.StatusServiceUnavailable)
 		return
 	}
-	defer leave()
-	view, err := from.Replay(ctx, of, set, cutOff)
-	if err != nil {
-		http.Error(w, fleet.PrintableLine(err.Error(), mostTold), http.StatusUnprocessableEntity)
+	value, code, trouble := func() (any, int, string) {
+		defer leave()
+		return decide(ctx)
+	}()
+	if trouble != "" {
+		http.Error(w, trouble, code)
 		return
 	}
-	reply(w, view)
+	reply(w, value)
 }
 
 func reply(w http.ResponseWriter, value any) {

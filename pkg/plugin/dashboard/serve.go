@@ -26,7 +26,8 @@ type site struct {
 	seen    *seen
 	hub     dynamic.Interface
 	pasts   pasts
-	turns   turns // of those who have it decided again
+	own     turns // of the page's answers with what is decided again
+	turns   turns // of all pages, while it is
 	streams atomic.Int32
 }
 

@@ -157,8 +157,8 @@ func (s *Shared) open(c secret, namespace string, k key) error {
 		w := &watcher{hub: hub, namespace: namespace, seen: seen}
 		s.running.Go(func() { w.run(ctx) })
 		return &view{token: c.hash(), site: &site{
-			seen: seen, hub: hub, pasts: newHistories(ctx, askingHub(config), sharedRoom, turns{s.reading}),
-			turns: turns{make(chan struct{}, 1), s.deciding},
+			seen: seen, hub: hub, pasts: newHistories(ctx, askingHub(config), sharedRoom, turns{make(chan struct{}, 1), s.reading}),
+			own: turns{make(chan struct{}, 1)}, turns: turns{s.deciding},
 		}}
 	})
 }

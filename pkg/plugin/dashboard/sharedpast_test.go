@@ -5,7 +5,9 @@ package dashboard
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -132,6 +134,68 @@ func TestTurns(t *testing.T) {
 	if _, err := (turns)(nil).take(gone); err != nil {
 		t.Error(err)
 	}
+}
+
+// Who walks through autoscalers has one record read at a time, none that is no longer kept, and others do not wait for those.
+func TestOneReaderKeepsNoOtherWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := make(chan struct{}, 2)
+		pageOf := func(r *recorder) *histories {
+			return newHistories(t.Context(), r.ask, sharedRoom, turns{make(chan struct{}, 1), all})
+		}
+		walker, other := &recorder{takes: time.Minute}, &recorder{records: recordsOf(t, recordingtest.Hour(noon, "cart"))}
+		walks, opens := pageOf(walker), pageOf(other)
+		gone, end := context.WithCancel(t.Context())
+		end()
+		for i := range 100 {
+			walks.past(gone, fmt.Sprint("fhpa/shop/", i))
+		}
+		synctest.Wait()
+		if len(all) > 1 {
+			t.Errorf("%d of its records are read at one time", len(all))
+		}
+		if got := opens.past(t.Context(), cart); got.recorded == nil {
+			t.Errorf("another page: %+v", got)
+		}
+		time.Sleep(10 * time.Minute)
+		if n := len(walker.sinces()); n > sharedRoom.open+1 {
+			t.Errorf("%d records were asked for, and %d are kept at most", n, sharedRoom.open)
+		}
+	})
+}
+
+// slowBrowser reads nothing of an answer for a while.
+type slowBrowser struct{ *httptest.ResponseRecorder }
+
+func (b slowBrowser) Write(p []byte) (int, error) {
+	time.Sleep(time.Hour)
+	return b.ResponseRecorder.Write(p)
+}
+
+// A browser that does not read its answer keeps its own page waiting, and no other.
+func TestSlowBrowserKeepsNoOtherWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deciding := turns{make(chan struct{}, 1)}
+		pageOf := func() *site {
+			r := &recorder{records: recordsOf(t, recordingtest.Hour(noon, "cart"))}
+			s := &site{pasts: newHistories(t.Context(), r.ask, sharedRoom, nil), own: turns{make(chan struct{}, 1)}, turns: deciding}
+			s.pasts.past(t.Context(), cart)
+			return s
+		}
+		slow, other := pageOf(), pageOf()
+		ask := func(s *site, w http.ResponseWriter) {
+			s.replay(w, httptest.NewRequest(http.MethodGet, "/replay?id="+cart, nil))
+		}
+		go ask(slow, slowBrowser{httptest.NewRecorder()})
+		synctest.Wait()
+		for s, want := range map[*site]int{other: http.StatusOK, slow: http.StatusServiceUnavailable} {
+			w := httptest.NewRecorder()
+			if ask(s, w); w.Code != want {
+				t.Errorf("%d, want %d: %s", w.Code, want, w.Body)
+			}
+		}
+		time.Sleep(2 * time.Hour)
+	})
 }
 
 // The more an autoscaler has clusters, the fewer points are kept of it.

@@ -136,6 +136,10 @@ func (f *files) prune(most int64, before time.Time) (left int64, err error) {
 		left += all[i].size
 	}
 	for len(all) > 0 && (left > most || ended(all, before, begunOfFile)) {
+		if f.now != nil && all[0].path == f.now.Name() { // of others with a later time
+			all = all[1:]
+			continue
+		}
 		if err := os.Remove(all[0].path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return left, err
 		}

@@ -190,9 +190,9 @@ func (s *Store) makeRoom(now time.Time) error {
 }
 
 // enough reports whether the segment ends. Each one says all of an object first, and then what differs: so one that ends before it says
-// mostly what differs is worth less than its bytes.
+// mostly what differs is worth less than its bytes. One of which more would have to be kept than a reader does could not be read.
 func (s *Store) enough() bool {
-	return s.size >= s.segment() && (s.size >= s.Most/fewest || s.size >= 2*int64(s.encoder.Kept()))
+	return s.size >= s.segment() && (s.size >= s.Most/fewest || s.size >= 2*int64(s.encoder.Kept()) || s.encoder.Kept() >= recording.Most/4)
 }
 
 // segment is from how many bytes on a segment may end.

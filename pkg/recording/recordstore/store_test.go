@@ -277,6 +277,29 @@ func TestARestart(t *testing.T) {
 	})
 }
 
+// Files of others, who may be later, and of more bytes than there is room for, do not have it remove the one that it writes.
+func TestItKeepsTheFileThatItWrites(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(dir, 16*leastSegment)
+		defer running(t, s)()
+		s.Record(record("cart", time.Now()))
+		write()
+		other := filepath.Join(dir, fmt.Sprintf("%s%020d%s", prefix, time.Now().Add(time.Hour).UnixNano(), suffix))
+		if err := os.WriteFile(other, make([]byte, 20*leastSegment), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if left, err := s.kept.prune(15*leastSegment, time.Time{}); err != nil || left >= leastSegment {
+			t.Fatalf("%d bytes are left: %v", left, err)
+		}
+		s.Record(record("cart", time.Now().Add(time.Second)))
+		write()
+		if got := times(t, s, "cart"); len(got) != 2 {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
 // A directory that cannot be written costs records, and nothing else; once it can, they go on.
 func TestAnUnwritableDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "records")
