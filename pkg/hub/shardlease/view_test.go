@@ -9,7 +9,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 )
 
-// A Lease of somebody else that has a name like those of shards is none of them: else a leader would wait for it for ever.
+// A Lease of somebody else that has a name like those of shards is none of them: else a leader would wait for it forever.
 func TestWorks(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
