@@ -160,9 +160,12 @@ func (s *Store) append(now time.Time, batch []*recording.Record) (n int, err err
 			n++
 		}
 	}
+	if err := s.kept.append(s.buffer); err != nil {
+		return 0, err
+	}
 	s.size += int64(len(s.buffer))
 	s.Metrics.bytes.Add(float64(len(s.buffer)))
-	return n, s.kept.append(s.buffer)
+	return n, nil
 }
 
 func (s *Store) begin(now time.Time) error {

@@ -328,6 +328,32 @@ func TestAnUnwritableDirectory(t *testing.T) {
 	})
 }
 
+// What could not be written to the file counts as left out, and not as recorded.
+func TestAFullVolume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t.TempDir(), 1<<20)
+		defer running(t, s)()
+		for i := range 3 {
+			if i == 1 {
+				s.kept.(*files).close() // so that writing fails
+				s.kept.(*files).now, _ = os.Open(os.DevNull)
+			}
+			s.Record(record("cart", time.Now()))
+			write()
+			time.Sleep(retryAfter)
+		}
+		if got := testutil.ToFloat64(s.Metrics.records); got != 2 {
+			t.Errorf("%v count as recorded", got)
+		}
+		if got := testutil.ToFloat64(s.Metrics.dropped.WithLabelValues(reasonUnwritable)); got != 1 {
+			t.Errorf("%v were left out", got)
+		}
+		if got := times(t, s, "cart"); len(got) != 2 {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
 // Who decides does not wait for who writes.
 func TestNobodyWaits(t *testing.T) {
 	s := newStore("", 1<<20)
