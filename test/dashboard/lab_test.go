@@ -154,7 +154,7 @@ func TestFrozenMember(t *testing.T) {
 	b.do(chromedp.Navigate(at + "#/autoscaler/fhpa/shop/cart"))
 	b.await("it is said why", `document.querySelector(".states")?.innerText.includes("Held") &&
 		document.querySelector(".callout")?.innerText.includes("nothing is scaled down while clusters cannot be seen: west") &&
-		document.querySelector("pre")?.innerText.includes("clusters cannot be seen, so nothing is scaled down")`)
+		[...document.querySelectorAll("pre")].some((text) => text.innerText.includes("clusters cannot be seen, so nothing is scaled down"))`)
 	b.await("Events and rules are there", `document.querySelector("#events ~ .scroll") && document.querySelector("#coming")`)
 	b.picture("dashboard-autoscaler", 1060)
 	if err := e.members[west].Thaw(); err != nil {
