@@ -198,13 +198,13 @@ func TestToOneLeaderAndBack(t *testing.T) {
 		if n := len(alone.writes()); n > 0 {
 			t.Error("the leader has none, and works while another's work on shards has not ended")
 		}
-		f.pass(10 * time.Second)
+		f.pass(handOver - 10*time.Second)
 		f.divided("it has ended", alone)
 		c := f.process(eight)
 		f.pass(10 * time.Second)
 		f.divided("the leader has none", alone)
 		alone.stop()
-		f.pass(10 * time.Second)
+		f.pass(handOver)
 		f.divided("who has shards leads", b, c)
 	})
 }

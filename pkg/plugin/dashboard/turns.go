@@ -7,7 +7,7 @@ import "context"
 // turns has few at one time do what takes memory and time: as many as each channel has room for. Without a channel anybody does.
 type turns []chan struct{}
 
-// take waits for a turn, which leave ends.
+// take waits for a turn, which leave ends. Whose context has ended has none, even if one is free.
 func (t turns) take(ctx context.Context) (leave func(), err error) {
 	taken := 0
 	leave = func() {
@@ -20,8 +20,10 @@ func (t turns) take(ctx context.Context) (leave func(), err error) {
 		case of <- struct{}{}:
 			taken++
 		case <-ctx.Done():
+		}
+		if err := ctx.Err(); err != nil {
 			leave()
-			return nil, ctx.Err()
+			return nil, err
 		}
 	}
 	return leave, nil
