@@ -110,7 +110,7 @@ func (p *point) worse(than *point) bool {
 
 // much is how much there is at a point: replicas, or cores and GiB of what is recommended.
 func (p *point) much() float64 {
-	n := float64(p.Desired)
+	n := float64(ptr.Deref(p.Desired, 0))
 	for i := range p.Sized {
 		n += float64(max(0, p.Sized[i].Target[sizes.CPU]))/1000 + float64(max(0, p.Sized[i].Target[sizes.Memory]))/(1<<30)
 	}
@@ -128,10 +128,13 @@ func pointOfRecord(r *recording.Record) point {
 	q := &r.Question
 	d := replicas.Decide(*q)
 	p := point{
-		At: q.Now, Desired: replicas.Whole(r.After, q.Copies), State: string(stateOfRecord(r, &d)),
+		At: q.Now, State: string(stateOfRecord(r, &d)),
 		Limit: explanation.LimitedBy(decidedOf(r, &d)),
 		Min:   new(replicas.Whole(ptr.Deref(r.Spec.MinReplicas, 1), q.Copies)), Max: new(replicas.Whole(r.Spec.MaxReplicas, q.Copies)),
 		Metrics: amounts(r.Spec.Metrics, d.Status.CurrentMetrics),
+	}
+	if q.Scale.Err == nil { // otherwise nobody knew how many there are
+		p.Desired = new(replicas.Whole(r.After, q.Copies))
 	}
 	for _, unseen := range d.Explanation.Unseen {
 		p.Unseen = append(p.Unseen, unseen.Cluster)
