@@ -73,6 +73,16 @@ func (r *recorded) add(record *recording.Record) {
 	}
 }
 
+// known is what is known by now, as others may read it while more is added; nil: nothing is.
+func (r *recorded) known() *recorded {
+	if r == nil || r.Decisions == 0 {
+		return nil
+	}
+	now := *r
+	now.finish()
+	return &now
+}
+
 // finish has what is added in no other way.
 func (r *recorded) finish() {
 	if r.points = thinned(r.points, mostPoints); r.sizesSpec != nil {
