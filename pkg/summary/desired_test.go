@@ -32,15 +32,17 @@ func TestDesired(t *testing.T) {
 		status status
 		want   *int32
 	}{
-		"nothing was decided yet":                    {status{}, nil},
-		"the workload could not be read":             {status{Conditions: says("False", "")}, nil},
-		"the first metrics fail":                     {status{CurrentReplicas: 5, Conditions: says("True", "False")}, nil},
-		"they do for what began with a bound":        {status{CurrentReplicas: 5, Conditions: says("True", "")}, nil},
-		"the first decision could not be written":    {status{CurrentReplicas: 5, Conditions: says("False", "True")}, nil},
-		"later metrics fail":                         {status{CurrentReplicas: 5, DesiredReplicas: 5, Conditions: says("True", "False")}, new(int32(5))},
-		"zero is only reported":                      {status{CurrentReplicas: 5, Conditions: says("True", "True")}, new(int32(0))},
-		"scaled to zero":                             {status{LastScaleTime: scaled, Conditions: says("True", "True")}, new(int32(0))},
-		"so it was, and metrics fail":                {status{LastScaleTime: scaled, CurrentReplicas: 5, Conditions: says("True", "False")}, new(int32(0))},
+		"nothing was decided yet":                 {status{}, nil},
+		"the workload could not be read":          {status{Conditions: says("False", "")}, nil},
+		"the first metrics fail":                  {status{CurrentReplicas: 5, Conditions: says("True", "False")}, nil},
+		"they do for what began with a bound":     {status{CurrentReplicas: 5, Conditions: says("True", "")}, nil},
+		"the first decision could not be written": {status{CurrentReplicas: 5, Conditions: says("False", "True")}, nil},
+		"later metrics fail": {status{CurrentReplicas: 5, DesiredReplicas: 5, Conditions: says("True", "False")},
+			new(int32(5))},
+		"zero is only reported": {status{CurrentReplicas: 5, Conditions: says("True", "True")}, new(int32(0))},
+		"scaled to zero":        {status{LastScaleTime: scaled, Conditions: says("True", "True")}, new(int32(0))},
+		"so it was, and metrics fail": {status{LastScaleTime: scaled, CurrentReplicas: 5, Conditions: says("True", "False")},
+			new(int32(0))},
 		"so it was, and the workload cannot be read": {status{LastScaleTime: scaled, Conditions: says("False", "True")}, new(int32(0))},
 		"somebody scaled to zero":                    {status{Conditions: says("True", "False")}, new(int32(0))},
 		"a cluster's first metrics fail": {status{CurrentReplicas: 7, DesiredReplicas: 3, Conditions: says("True", "False"),
@@ -58,8 +60,9 @@ func TestDesired(t *testing.T) {
 }
 
 func TestMultidimDesired(t *testing.T) {
-	failing := []metav1.Condition{{Type: string(autoscalingv2.AbleToScale), Status: "True"}, {Type: string(autoscalingv2.ScalingActive), Status: "False"}}
-	active := []metav1.Condition{{Type: string(autoscalingv2.AbleToScale), Status: "True"}, {Type: string(autoscalingv2.ScalingActive), Status: "True"}}
+	able := metav1.Condition{Type: string(autoscalingv2.AbleToScale), Status: "True"}
+	failing := []metav1.Condition{able, {Type: string(autoscalingv2.ScalingActive), Status: "False"}}
+	active := []metav1.Condition{able, {Type: string(autoscalingv2.ScalingActive), Status: "True"}}
 	for name, tc := range map[string]struct {
 		goals      *v1alpha1.Goals
 		conditions []metav1.Condition

@@ -57,7 +57,8 @@ func multidim(o *v1alpha1.MultidimPodAutoscaler) string {
 		if n := summary.MultidimDesired(o); n != nil {
 			desired = fmt.Sprint(*n)
 		}
-		fmt.Fprintf(b, "  why %s replicas: kubectl fleetscale explain fhpa/NAME -n %s, with the FederatedHPA that it owns\n", desired, o.Namespace)
+		fmt.Fprintf(b, "  why %s replicas: kubectl fleetscale explain fhpa/NAME -n %s, with the FederatedHPA that it owns\n",
+			desired, o.Namespace)
 	}
 	return b.String()
 }
