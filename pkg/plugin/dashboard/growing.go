@@ -54,7 +54,7 @@ func (g *growing) catchUp(ctx context.Context, in io.ReaderAt, fresh map[recordi
 	return nil
 }
 
-// begin begins anew: the record is another one.
+// begin begins again: the record is another one.
 func (g *growing) begin(in io.ReaderAt) {
 	g.decoder = recording.NewDecoder(nil)
 	g.decoder.Resume(in)

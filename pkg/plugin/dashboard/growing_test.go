@@ -88,7 +88,7 @@ func TestGrowingRecord(t *testing.T) {
 	}
 }
 
-// A record that is not what was read any more is read anew.
+// A record that is no longer what was read is read again, whole.
 func TestRecordThatIsAnother(t *testing.T) {
 	hour := recordingtest.Hour(noon, "cart", "till")
 	later := recordingtest.Hour(noon.Add(24*time.Hour), "cart", "till")
