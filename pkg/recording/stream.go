@@ -4,11 +4,13 @@ package recording
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 )
@@ -171,8 +173,37 @@ type Decoder struct {
 	sized   map[int64]*v1alpha1.MultidimPodAutoscalerSpec
 	objects []read
 	numbers []int64
-	frame   []byte
 	kept    int
+	place
+}
+
+// place is how far a decoder has read, and what tells whether that is still there.
+type place struct {
+	offset int64
+	// last is what was read last, and first the first frame: a later one may have nothing but by how much time went on, as others have.
+	first, last piece
+	spare       []byte // has room for the next one
+}
+
+// piece is a frame without its size, or the magic of a stream, and where it ends.
+type piece struct {
+	bytes []byte
+	end   int64
+}
+
+func (p *place) pass(size int, read []byte) {
+	p.offset += int64(size)
+	if p.first.bytes == nil && p.last.bytes != nil { // which is the magic
+		p.first = piece{bytes.Clone(read), p.offset}
+	}
+	p.spare, p.last = p.last.bytes, piece{read, p.offset}
+}
+
+// in reports whether the piece is there.
+func (p *piece) in(in io.ReaderAt) bool {
+	there := make([]byte, len(p.bytes))
+	n, _ := in.ReadAt(there, p.end-int64(len(there)))
+	return n == len(there) && bytes.Equal(there, p.bytes)
 }
 
 // read is what was read last of an object.
@@ -183,6 +214,19 @@ type read struct {
 
 // NewDecoder returns one for a stream.
 func NewDecoder(in io.Reader) *Decoder { return &Decoder{in: bufio.NewReader(in)} }
+
+// Offset is where what is read next begins: behind the last frame that was whole.
+func (d *Decoder) Offset() int64 { return d.offset }
+
+// Resume has the decoder read on from [Decoder.Offset], in what may have grown since. It reports whether that is what was read before, by
+// the first and the last frame; where it is not, nothing changes.
+func (d *Decoder) Resume(in io.ReaderAt) bool {
+	if !d.first.in(in) || !d.last.in(in) {
+		return false
+	}
+	d.in.Reset(io.NewSectionReader(in, d.offset, math.MaxInt64-d.offset))
+	return true
+}
 
 // Next returns the next record; [io.EOF]: there is none; [ErrTorn]: what follows cannot be read.
 func (d *Decoder) Next() (*Record, error) {
@@ -208,7 +252,8 @@ func (d *Decoder) begin() error {
 		}
 		_, _ = d.in.Discard(len(Magic))
 		*d = Decoder{Wanted: d.Wanted, Skipped: d.Skipped, in: d.in, version: version, specs: map[int64]*v1alpha1.FederatedHPASpec{},
-			sized: map[int64]*v1alpha1.MultidimPodAutoscalerSpec{}}
+			sized: map[int64]*v1alpha1.MultidimPodAutoscalerSpec{}, place: d.place}
+		d.pass(len(Magic), append([]byte(magic), version))
 	}
 	if _, err := d.in.Peek(1); err == io.EOF {
 		return io.EOF
@@ -226,21 +271,24 @@ func (d *Decoder) next() ([]byte, error) {
 	if err := d.begin(); err != nil {
 		return nil, err
 	}
-	size, err := binary.ReadUvarint(d.in)
-	if err != nil || size > mostFrame {
+	head, _ := d.in.Peek(binary.MaxVarintLen64)
+	size, n := binary.Uvarint(head)
+	if n <= 0 || size > mostFrame {
 		return nil, ErrTorn
 	}
-	if cap(d.frame) < int(size)+4 {
-		d.frame = make([]byte, size+4)
+	_, _ = d.in.Discard(n)
+	if cap(d.spare) < int(size)+4 {
+		d.spare = make([]byte, size+4)
 	}
-	d.frame = d.frame[:size+4]
-	if _, err := io.ReadFull(d.in, d.frame); err != nil {
+	frame := d.spare[:size+4]
+	if _, err := io.ReadFull(d.in, frame); err != nil {
 		return nil, ErrTorn
 	}
-	payload := d.frame[:size]
-	if binary.LittleEndian.Uint32(d.frame[size:]) != crc32.Checksum(payload, castagnoli) {
+	payload := frame[:size]
+	if binary.LittleEndian.Uint32(frame[size:]) != crc32.Checksum(payload, castagnoli) {
 		return nil, ErrTorn
 	}
+	d.pass(n+len(frame), frame)
 	return payload, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -220,5 +221,53 @@ func BenchmarkAppend(b *testing.B) {
 			}
 			b.ReportMetric(float64(total)/float64(n), "bytes/record")
 		})
+	}
+}
+
+// A decoder reads on where it was, if that is what it has read, and what it had of objects and texts before is known there.
+func TestResume(t *testing.T) {
+	all := randomRecords(7, 40)
+	stream, encoder := []byte(Magic), NewEncoder()
+	for _, r := range all {
+		var err error
+		if stream, err = encoder.Append(stream, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, got := NewDecoder(bytes.NewReader(nil)), 0
+	for end := range stream {
+		before := d.Offset()
+		if end%97 != 0 && end != len(stream)-1 {
+			continue
+		}
+		if !d.Resume(bytes.NewReader(stream[:end+1])) {
+			t.Fatalf("%d bytes: it is another", end)
+		}
+		for {
+			_, err := d.Next()
+			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, ErrTorn) && d.Offset() > 0 {
+				t.Fatalf("%d bytes: %v", end, err)
+			}
+			if err != nil {
+				break
+			}
+			got++
+		}
+		if d.Offset() < before || d.Offset() > int64(end+1) {
+			t.Fatalf("%d bytes, and it is at %d", end+1, d.Offset())
+		}
+	}
+	if got != len(all) || d.Offset() != int64(len(stream)) {
+		t.Errorf("%d records of %d, %d bytes of %d", got, len(all), d.Offset(), len(stream))
+	}
+	empty := NewDecoder(strings.NewReader(Magic))
+	if _, err := empty.Next(); !errors.Is(err, io.EOF) || !empty.Resume(bytes.NewReader(stream)) ||
+		empty.Resume(strings.NewReader(magic+"\x01 and more")) {
+		t.Errorf("of another version it reads on: %v", err)
+	}
+	for _, other := range [][]byte{stream[:len(stream)-1], nil, append(slices.Clone(stream[:len(stream)-1]), stream[len(stream)-1]+1)} {
+		if d.Resume(bytes.NewReader(other)) {
+			t.Errorf("it reads on in others, of %d bytes", len(other))
+		}
 	}
 }

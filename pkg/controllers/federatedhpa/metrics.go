@@ -25,7 +25,7 @@ var (
 	specMinDesc     = describe("spec_min_replicas", "spec.minReplicas.")
 	specMaxDesc     = describe("spec_max_replicas", "spec.maxReplicas.")
 	currentDesc     = describe("current_replicas", "Replicas that the fleet was set to run at the last reconcile.")
-	desiredDesc     = describe("desired_replicas", "Replicas that were last decided on for the fleet.")
+	desiredDesc     = describe("desired_replicas", "Replicas that were last decided on for the fleet; none while that is not known.")
 	readyDesc       = describe("ready_replicas", "Ready Pods in all clusters; of a cluster that cannot be seen, as many as were last seen.")
 	modeDesc        = describe("mode", "1 for the spec.mode: Active, Observe or Paused.", "mode")
 	stateDesc       = describe("state", "1 for the state: Active, Limited, Held, Observing, Paused or Failing.", "state")

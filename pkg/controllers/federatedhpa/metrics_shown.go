@@ -64,7 +64,7 @@ func shownOf(object *v1alpha1.FederatedHPA) *shown {
 		amounts:  summary.Amounts(object.Spec.Metrics, object.Status.CurrentMetrics),
 	}
 	if object.Status.ObservedGeneration != nil { // otherwise nothing was decided yet, and none is not zero
-		s.current, s.desired = object.Status.CurrentReplicas, object.Status.DesiredReplicas
+		s.current, s.desired = object.Status.CurrentReplicas, ptr.Deref(summary.Desired(&object.Status), unknown)
 	}
 	if object.Status.Summary != nil {
 		s.state = object.Status.Summary.State

@@ -37,6 +37,19 @@ func drawn(name string) *v1alpha1.FederatedHPA {
 	return f
 }
 
+// What is desired is not known while the first metrics fail: that is not told as none.
+func TestUndecidedIsNotShownAsZero(t *testing.T) {
+	f := drawn("web")
+	f.Status.DesiredReplicas = 0
+	if s := shownOf(f); s.desired != unknown || s.current != 9 {
+		t.Errorf("%d are desired, of %d", s.desired, s.current)
+	}
+	f.Status.LastScaleTime = &metav1.Time{}
+	if s := shownOf(f); s.desired != 0 {
+		t.Errorf("%d are desired", s.desired)
+	}
+}
+
 func TestOneAutoscalerCanBeDrawn(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := NewMetrics(registry)
@@ -52,7 +65,7 @@ fleetscale_federatedhpa_cluster_replicas{cluster="west",kind="unschedulable",nam
 # HELP fleetscale_federatedhpa_current_replicas Replicas that the fleet was set to run at the last reconcile.
 # TYPE fleetscale_federatedhpa_current_replicas gauge
 fleetscale_federatedhpa_current_replicas{name="web",namespace="shop"} 9
-# HELP fleetscale_federatedhpa_desired_replicas Replicas that were last decided on for the fleet.
+# HELP fleetscale_federatedhpa_desired_replicas Replicas that were last decided on for the fleet; none while that is not known.
 # TYPE fleetscale_federatedhpa_desired_replicas gauge
 fleetscale_federatedhpa_desired_replicas{name="web",namespace="shop"} 12
 # HELP fleetscale_federatedhpa_metric_target The target of a metric, in base units; utilization as a ratio of requests.

@@ -57,7 +57,8 @@ type row struct {
 	// Severity is 0 for the worst state.
 	Severity int `json:"severity"`
 	// Why is what is wrong; empty: nothing is.
-	Why     string `json:"why,omitempty"`
+	Why string `json:"why,omitempty"`
+	// Desired is absent while it is not known.
 	Desired *int32 `json:"desired,omitempty"`
 	Ready   *int32 `json:"ready,omitempty"`
 	Min     *int32 `json:"min,omitempty"`
@@ -86,13 +87,13 @@ func rowOf(object client.Object, now time.Time) row {
 		r.Target = reference(o.Spec.ScaleTargetRef)
 		r.Min, r.Max = new(ptr.Deref(o.Spec.MinReplicas, 1)), new(o.Spec.MaxReplicas)
 		if s := o.Status.Summary; s != nil {
-			r.Desired, r.Ready, r.Targets, r.Seen = new(o.Status.DesiredReplicas), o.Status.ReadyReplicas, s.Targets, s.Clusters
+			r.Desired, r.Ready, r.Targets, r.Seen = summary.Desired(&o.Status), o.Status.ReadyReplicas, s.Targets, s.Clusters
 		}
 	case *v1alpha1.MultidimPodAutoscaler:
 		r.Target = reference(o.Spec.ScaleTargetRef)
 		r.Min, r.Max = multidimBounds(o)
 		if s := o.Status.Summary; s != nil {
-			r.Desired, r.Sized, r.Seen = new(o.Status.DesiredReplicas), s.Sized, multidimClusters(o.Status.Clusters)
+			r.Desired, r.Sized, r.Seen = summary.MultidimDesired(o), s.Sized, multidimClusters(o.Status.Clusters)
 			if o.Spec.Goals != nil {
 				r.Targets = summary.Targets(o.Spec.Goals.Metrics, o.Status.CurrentMetrics)
 			}

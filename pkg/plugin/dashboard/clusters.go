@@ -4,6 +4,7 @@ package dashboard
 
 import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // cluster is one that takes part in an autoscaler. What is absent is not known, or does not apply.
@@ -17,7 +18,7 @@ type cluster struct {
 	Ready    *int32 `json:"ready,omitempty"`
 	Min      *int32 `json:"min,omitempty"`
 	Max      *int32 `json:"max,omitempty"`
-	// Wants is what the cluster's own autoscaler desires.
+	// Wants is what the cluster's own autoscaler desires, if that is known.
 	Wants *int32 `json:"wants,omitempty"`
 	Room  *int32 `json:"room,omitempty"`
 	// Age is that of its oldest metric, in seconds.
@@ -35,7 +36,7 @@ func clustersOf(o *v1alpha1.FederatedHPA) []cluster {
 			Ready: c.ReadyReplicas, Min: c.AssignedMin, Max: c.AssignedMax, Room: c.AvailableReplicas, Age: c.MetricAgeSeconds,
 		}
 		if c.HPA != nil {
-			all[i].Wants = new(c.HPA.DesiredReplicas)
+			all[i].Wants = summary.DesiredOf(c.HPA)
 		}
 	}
 	return all

@@ -71,7 +71,7 @@ func restless(s *seen) {
 		before := s.weight
 		for id, object := range s.objects {
 			p, _ := pointOf(object, noon.Add(time.Duration(step)*time.Second))
-			p.Desired += step
+			p.Desired = new(*p.Desired + step)
 			s.remember(id, p)
 		}
 		if s.weight <= before {

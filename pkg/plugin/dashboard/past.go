@@ -7,11 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -60,10 +61,8 @@ func recordTrouble(err error) string {
 type archive struct {
 	*replaying.Archive
 
-	file  string
-	mu    sync.Mutex
-	stamp string // of the file that pasts are of
-	pasts map[string]*recorded
+	file string
+	growing
 }
 
 // openArchive opens the record in a file; without a name there is none.
@@ -75,7 +74,7 @@ func openArchive(file string) (*archive, error) {
 		return nil, fmt.Errorf("--record: %w", err)
 	}
 	open := func() (io.ReadCloser, error) { return os.Open(file) }
-	return &archive{Archive: replaying.NewArchive(open), file: file, pasts: map[string]*recorded{}}, nil
+	return &archive{Archive: replaying.NewArchive(open), file: file}, nil
 }
 
 // recordedObject is the one that an id is of; false: no decisions of its kind are recorded.
@@ -96,81 +95,40 @@ func recordedObject(id string) (recording.Object, bool) {
 }
 
 func (a *archive) past(ctx context.Context, id string) before {
-	if _, is := recordedObject(id); !is {
-		return before{}
-	}
-	now := a.now()
-	if known, found := a.kept(now, id); found {
-		return before{recorded: known}
-	}
 	all, err := a.read(ctx, []string{id})
-	if err != nil {
-		return before{trouble: recordTrouble(err)}
-	}
-	a.keep(now, id, all[id])
-	return before{recorded: all[id]}
+	return before{recorded: all[id], trouble: recordTrouble(err)}
 }
 
 func (a *archive) archiveOf(string) *replaying.Archive { return a.Archive }
 
-// now tells one content of the file from another.
-func (a *archive) now() string {
-	info, err := os.Stat(a.file)
-	if err != nil {
-		return err.Error()
-	}
-	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
-}
-
-func (a *archive) kept(now, id string) (*recorded, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.stamp != now {
-		a.stamp, a.pasts = now, map[string]*recorded{}
-	}
-	known, found := a.pasts[id]
-	return known, found
-}
-
-func (a *archive) keep(now, id string, past *recorded) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.stamp != now {
-		return
-	}
-	if len(a.pasts) >= mostPasts {
-		clear(a.pasts) // those whose pages are open are read again
-	}
-	a.pasts[id] = past
-}
-
-// read reads the pasts of autoscalers, in one reading; those of which there is nothing have none.
+// read reads the pasts of autoscalers; those of which there is nothing have none.
 func (a *archive) read(ctx context.Context, ids []string) (map[string]*recorded, error) {
 	all := map[string]*recorded{}
-	if a == nil {
+	wanted := map[string]recording.Object{}
+	for _, id := range ids {
+		if of, is := recordedObject(id); is {
+			wanted[id] = of
+		}
+	}
+	if a == nil || len(wanted) == 0 {
 		return all, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	wanted := map[recording.Object]string{}
-	for _, id := range ids {
-		if of, is := recordedObject(id); is {
-			wanted[of] = id
+	err := a.InTurn(ctx, func() error {
+		in, err := os.Open(a.file)
+		if err != nil {
+			return err
 		}
-	}
-	torn, err := a.Each(ctx, func(o recording.Object) bool { return wanted[o] != "" }, func(r *recording.Record) {
-		of := r.Object.Whose()
-		of.UID = ""
-		id := wanted[of]
-		if all[id] == nil {
-			all[id] = &recorded{most: mostValues}
+		defer in.Close()
+		if err := a.follow(ctx, in, slices.Collect(maps.Values(wanted))); err != nil {
+			return err
 		}
-		all[id].add(r)
+		for id, of := range wanted {
+			all[id] = a.pasts[of].known()
+		}
+		return nil
 	})
-	for _, r := range all {
-		r.Torn = torn
-		r.finish()
-	}
 	return all, err
 }
 

@@ -73,6 +73,16 @@ func (r *recorded) add(record *recording.Record) {
 	}
 }
 
+// known is what is known by now, as others may read it while more is added; nil: nothing is.
+func (r *recorded) known() *recorded {
+	if r == nil || r.Decisions == 0 {
+		return nil
+	}
+	now := *r
+	now.finish()
+	return &now
+}
+
 // finish has what is added in no other way.
 func (r *recorded) finish() {
 	if r.points = thinned(r.points, mostPoints); r.sizesSpec != nil {
@@ -110,7 +120,7 @@ func (p *point) worse(than *point) bool {
 
 // much is how much there is at a point: replicas, or cores and GiB of what is recommended.
 func (p *point) much() float64 {
-	n := float64(p.Desired)
+	n := float64(ptr.Deref(p.Desired, 0))
 	for i := range p.Sized {
 		n += float64(max(0, p.Sized[i].Target[sizes.CPU]))/1000 + float64(max(0, p.Sized[i].Target[sizes.Memory]))/(1<<30)
 	}
@@ -128,10 +138,13 @@ func pointOfRecord(r *recording.Record) point {
 	q := &r.Question
 	d := replicas.Decide(*q)
 	p := point{
-		At: q.Now, Desired: replicas.Whole(r.After, q.Copies), State: string(stateOfRecord(r, &d)),
+		At: q.Now, State: string(stateOfRecord(r, &d)),
 		Limit: explanation.LimitedBy(decidedOf(r, &d)),
 		Min:   new(replicas.Whole(ptr.Deref(r.Spec.MinReplicas, 1), q.Copies)), Max: new(replicas.Whole(r.Spec.MaxReplicas, q.Copies)),
 		Metrics: amounts(r.Spec.Metrics, d.Status.CurrentMetrics),
+	}
+	if q.Scale.Err == nil { // otherwise nobody knew how many there are
+		p.Desired = new(replicas.Whole(r.After, q.Copies))
 	}
 	for _, unseen := range d.Explanation.Unseen {
 		p.Unseen = append(p.Unseen, unseen.Cluster)

@@ -23,8 +23,11 @@ func pointOfSplit(r *recording.Record) point {
 	carried := r.Split.Carried(step)
 	runs := runsOf(s)
 	p := point{
-		At: s.Now, Desired: runs.desired, Ready: &runs.ready, Min: new(ptr.Deref(r.Spec.MinReplicas, 1)), Max: new(r.Spec.MaxReplicas),
+		At: s.Now, Ready: &runs.ready, Min: new(ptr.Deref(r.Spec.MinReplicas, 1)), Max: new(r.Spec.MaxReplicas),
 		State: string(stateOfSplit(r, runs.current)), Limit: explanation.SplitLimitedBy(&step),
+	}
+	if !runs.undecided {
+		p.Desired = &runs.desired
 	}
 	for i := range s.Sites {
 		site := &s.Sites[i]
@@ -41,10 +44,15 @@ func pointOfSplit(r *recording.Record) point {
 }
 
 // runs is what the clusters that take part run together.
-type runs struct{ current, ready, desired int32 }
+type runs struct {
+	current, ready, desired int32
+	// undecided: what the autoscaler of one of them desires is not known, as its first metrics fail.
+	undecided bool
+}
 
 func runsOf(s *assignment.Snapshot) runs {
 	var current, ready, desired int64
+	undecided := false
 	for i := range s.Sites {
 		site := &s.Sites[i]
 		if site.Presence == assignment.Leaving {
@@ -53,12 +61,13 @@ func runsOf(s *assignment.Snapshot) runs {
 		current, ready = current+int64(site.Current), ready+int64(site.Ready)
 		if site.Stands > 0 && site.Current > 0 {
 			desired += int64(site.Desired)
+			undecided = undecided || site.Desired == 0 && site.LastScale == nil && !site.ScalingActive
 		} else {
 			desired += int64(site.Current)
 		}
 	}
 	within := func(n int64) int32 { return int32(min(n, math.MaxInt32)) }
-	return runs{within(current), within(ready), within(desired)}
+	return runs{within(current), within(ready), within(desired), undecided}
 }
 
 // stateOfSplit is what the status said, as far as that follows from what was decided on.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
@@ -28,6 +29,28 @@ import (
 func recordsOf(t *testing.T, stream []byte) []*recording.Record {
 	t.Helper()
 	return recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(stream)))
+}
+
+// While the first metrics of one of the clusters fail, what all desire is not known; that one has scaled to zero is a decision.
+func TestRecordedSplitUndecided(t *testing.T) {
+	r := recordsOf(t, recordingtest.SplitHour(noon, 2))[100]
+	desired := func(change func(*assignment.Site)) string {
+		changed, split := *r, *r.Split
+		split.Snapshot.Sites = slices.Clone(split.Snapshot.Sites)
+		change(&split.Snapshot.Sites[1])
+		changed.Split = &split
+		return fmt.Sprint(ptr.Deref(pointOfRecord(&changed).Desired, -1))
+	}
+	got := []string{
+		desired(func(*assignment.Site) {}),
+		desired(func(s *assignment.Site) { s.Desired, s.ScalingActive, s.LastScale = 0, false, nil }),
+		desired(func(s *assignment.Site) { s.Desired, s.ScalingActive, s.LastScale = 0, false, &noon }),
+		desired(func(s *assignment.Site) { s.Desired, s.ScalingActive, s.LastScale = 0, true, nil }),
+		desired(func(s *assignment.Site) { s.Desired, s.Current, s.ScalingActive, s.LastScale = 0, 0, false, nil }),
+	}
+	if diff := gocmp.Diff([]string{"12", "-1", "10", "10", "10"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // The past of distributed mode is there as it was: replicas, the bounds of the fleet and of each cluster, state and limit, and what is not
@@ -50,7 +73,7 @@ func TestRecordedSplit(t *testing.T) {
 			i--
 		}
 		p := points[i]
-		return fmt.Sprintln(p.Desired, *p.Ready, *p.Min, *p.Max, p.State, p.Limit, p.Clusters, p.Unseen)
+		return fmt.Sprintln(*p.Desired, *p.Ready, *p.Min, *p.Max, p.State, p.Limit, p.Clusters, p.Unseen)
 	}
 	got := say(start.Add(-time.Second)) + say(start.Add(29*time.Minute)) + say(noon)
 	want := "12 12 2 12 Limited Bounds [{east 12 false 0 0}] []\n" +

@@ -102,12 +102,7 @@ func (t *tail) keep(r *recording.Record) error {
 
 // past is what is known by now, as others may read it while more is taken in.
 func (t *tail) past() (*recorded, [][]byte) {
-	if t.Decisions == 0 {
-		return nil, nil
-	}
-	now := t.recorded
-	now.finish()
-	return &now, slices.Clone(t.segments)
+	return t.known(), slices.Clone(t.segments)
 }
 
 // reading reads segments one after the other.

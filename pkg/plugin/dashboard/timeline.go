@@ -20,11 +20,10 @@ import (
 
 // point is what an autoscaler was at one time, wherever that is known from. It holds until the next one.
 type point struct {
-	At      time.Time
-	Desired int32
-	// Ready, Min and Max are nil where they are not known, or there are none.
-	Ready, Min, Max *int32
-	State           string
+	At time.Time
+	// Desired, Ready, Min and Max are nil where they are not known, or there are none.
+	Desired, Ready, Min, Max *int32
+	State                    string
 	// Limit is the word of what limited the last decision; empty: not known.
 	Limit    string
 	Clusters []share
@@ -63,7 +62,7 @@ func pointOf(object client.Object, at time.Time) (point, bool) {
 			return point{}, false
 		}
 		p := point{
-			At: at, Desired: o.Status.DesiredReplicas, Ready: o.Status.ReadyReplicas, State: string(o.Status.Summary.State),
+			At: at, Desired: summary.Desired(&o.Status), Ready: o.Status.ReadyReplicas, State: string(o.Status.Summary.State),
 			Min: new(ptr.Deref(o.Spec.MinReplicas, 1)), Max: new(o.Spec.MaxReplicas),
 			Metrics: amounts(o.Spec.Metrics, o.Status.CurrentMetrics),
 		}
@@ -88,7 +87,7 @@ func pointOf(object client.Object, at time.Time) (point, bool) {
 		if o.Status.Summary == nil {
 			return point{}, false
 		}
-		p := point{At: at, Desired: o.Status.DesiredReplicas, State: string(o.Status.Summary.State)}
+		p := point{At: at, Desired: summary.MultidimDesired(o), State: string(o.Status.Summary.State)}
 		p.Min, p.Max = multidimBounds(o)
 		if o.Spec.Goals != nil {
 			p.Metrics = amounts(o.Spec.Goals.Metrics, o.Status.CurrentMetrics)
@@ -116,7 +115,7 @@ func amounts(specs []autoscalingv2.MetricSpec, statuses []autoscalingv2.MetricSt
 // series are points as they are drawn: by what they are of.
 type series struct {
 	At       []int64         `json:"at"`
-	Desired  []int32         `json:"desired"`
+	Desired  []*int32        `json:"desired"`
 	Ready    []*int32        `json:"ready"`
 	Min      []*int32        `json:"min"`
 	Max      []*int32        `json:"max"`
@@ -151,7 +150,7 @@ const mostStacked = 7
 func seriesOf(points []point, now time.Time) series {
 	n := len(points)
 	s := series{
-		At: make([]int64, n), Desired: make([]int32, n), Ready: make([]*int32, n), Min: make([]*int32, n), Max: make([]*int32, n),
+		At: make([]int64, n), Desired: make([]*int32, n), Ready: make([]*int32, n), Min: make([]*int32, n), Max: make([]*int32, n),
 		State: make([]string, n), Limit: make([]string, n), Clusters: stacked(points, now), Metrics: metricsOver(points),
 		Unknown: spansOf(points, now.UnixMilli(), (*point).unseen),
 	}

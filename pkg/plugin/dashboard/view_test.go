@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -117,7 +118,7 @@ func TestDetails(t *testing.T) {
 	var points []point
 	for i, desired := range []int32{4, 6} {
 		p, _ := pointOf(held, noon.Add(time.Duration(i-2)*time.Minute))
-		p.Desired = desired
+		p.Desired = &desired
 		points = append(points, p)
 	}
 	dashboardtest.Hold(held, "west")
@@ -241,6 +242,28 @@ func newTestSeen(now *time.Time) *seen {
 	return s
 }
 
+// How many replicas are desired is not known while the first metrics fail, and is not drawn as none, which may be a decision as well.
+func TestUndecided(t *testing.T) {
+	undecided := dashboardtest.FederatedHPA("shop", "cart", noon, 60, 2, "east")
+	dashboardtest.Undecide(undecided)
+	zero := undecided.DeepCopy()
+	zero.Status.LastScaleTime = &metav1.Time{Time: noon}
+	sized := multidim()
+	sized.Spec.Goals, sized.Status.DesiredReplicas = &v1alpha1.Goals{}, 0
+	var got []string
+	for _, object := range []client.Object{undecided, zero, sized} {
+		p, _ := pointOf(object, noon)
+		drawn, err := json.Marshal(seriesOf([]point{p}, noon).Desired)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%v %s", ptr.Deref(rowOf(object, noon).Desired, -1), drawn))
+	}
+	if diff := cmp.Diff([]string{"-1 [null]", "0 [0]", "-1 [null]"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A point is kept where something has changed, and the past of what is gone is forgotten.
 func TestPast(t *testing.T) {
 	now := noon
@@ -256,7 +279,7 @@ func TestPast(t *testing.T) {
 	k, found := s.about(id)
 	var got []string
 	for _, p := range k.Points {
-		got = append(got, fmt.Sprintf("%s %d", p.At.Format("15:04"), p.Desired))
+		got = append(got, fmt.Sprintf("%s %d", p.At.Format("15:04"), *p.Desired))
 	}
 	if diff := cmp.Diff([]string{"12:00 4", "12:02 6", "12:04 4"}, got); diff != "" || !found {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -277,16 +300,16 @@ func TestPastsAreBounded(t *testing.T) {
 	s := newTestSeen(&now)
 	p, _ := pointOf(dashboardtest.FederatedHPA("shop", "cart", noon, 60, 2, "east"), noon)
 	for i := range 3 * mostPoints {
-		p.At, p.Desired = noon.Add(time.Duration(i)*time.Second), int32(i)
+		p.At, p.Desired = noon.Add(time.Duration(i)*time.Second), new(int32(i))
 		s.remember("small", p)
 	}
 	points := s.pasts["small"].points
-	if n := len(points); n > mostPoints || n < mostPoints/2 || points[n-1].Desired != 3*mostPoints-1 {
-		t.Errorf("%d points, the last %d", n, points[n-1].Desired)
+	if n := len(points); n > mostPoints || n < mostPoints/2 || *points[n-1].Desired != 3*mostPoints-1 {
+		t.Errorf("%d points, the last %d", n, *points[n-1].Desired)
 	}
 	wide := point{Clusters: make([]share, 1000)}
 	for i := range 2 * mostWeight / wide.weight() {
-		wide.Desired = int32(i)
+		wide.Desired = new(int32(i))
 		s.remember(fmt.Sprint("wide", i%7), wide)
 	}
 	weight := 0

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // central is why the fleet has so many replicas.
@@ -21,8 +22,8 @@ func central(o *v1alpha1.FederatedHPA, now time.Time) (string, error) {
 	fmt.Fprintf(b, "FederatedHPA %s/%s: %d replicas, from %d: %s\n", o.Namespace, o.Name, e.DesiredReplicas, e.CurrentReplicas,
 		because(e.LimitedBy))
 	fmt.Fprintf(b, "  decided %s%s%s\n", ago(e.Time.Time, now), lastChange(o, now), state(o))
-	if e.DesiredReplicas != o.Status.DesiredReplicas {
-		fmt.Fprintf(b, "  the status says %d by now: not all of it could be written, or it was written since\n", o.Status.DesiredReplicas)
+	if says := summary.Desired(&o.Status); says != nil && *says != e.DesiredReplicas {
+		fmt.Fprintf(b, "  the status says %d by now: not all of it could be written, or it was written since\n", *says)
 	}
 	b.WriteString(explanation.Text(e))
 	return b.String(), nil

@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // distributed is why the bounds are split as they are. What each cluster decides within its bounds is up to its own
@@ -53,7 +54,7 @@ func clusterTable(b *strings.Builder, clusters []v1alpha1.ClusterStatus) {
 		c := &clusters[i]
 		wants, why := "-", strings.TrimSuffix(c.Reason+": "+c.Message, ": ")
 		if c.HPA != nil {
-			wants = fmt.Sprint(c.HPA.DesiredReplicas)
+			wants = number(summary.DesiredOf(c.HPA))
 			if why == "" {
 				why = limitOf(c)
 			}

@@ -95,6 +95,24 @@ FederatedHPA shop/cart: 8 replicas, from 8: minReplicas and maxReplicas hold it
 `, got)
 }
 
+// While the first metrics fail the status has to say 0, which is not what it was told by then.
+func TestCentralUndecided(t *testing.T) {
+	o := cart()
+	o.Status.DesiredReplicas, o.Status.LastScaleTime, o.Status.Summary = 0, nil, nil
+	o.Status.Explanation = &v1alpha1.DecisionExplanation{
+		Time: metav1.NewMicroTime(now.Add(-6 * time.Second)), Basis: "NoMetrics", LimitedBy: "NoMetrics", CurrentReplicas: 8, DesiredReplicas: 8,
+	}
+	got, err := textOf(o, cronplan.Target{}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, `
+FederatedHPA shop/cart: 8 replicas, from 8: the metrics cannot be used
+  decided 6s ago, and never scaled
+  the metrics cannot be used, or some cannot and the others ask for fewer: nothing changes
+`, got)
+}
+
 func TestWhatIf(t *testing.T) {
 	out := &bytes.Buffer{}
 	o := WhatIfOptions{Set: []string{"spec.maxReplicas=20", "spec.metrics[0].resource.target.averageValue=200m"}, Format: "text"}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // multidim is why Pods are to have the sizes that are recommended. Why there are so many of them is explained of the FederatedHPA of
@@ -52,8 +53,12 @@ func multidim(o *v1alpha1.MultidimPodAutoscaler) string {
 		}
 	}
 	if o.Spec.Goals != nil {
-		fmt.Fprintf(b, "  why %d replicas: kubectl fleetscale explain fhpa/NAME -n %s, with the FederatedHPA that it owns\n",
-			o.Status.DesiredReplicas, o.Namespace)
+		desired := "so many"
+		if n := summary.MultidimDesired(o); n != nil {
+			desired = fmt.Sprint(*n)
+		}
+		fmt.Fprintf(b, "  why %s replicas: kubectl fleetscale explain fhpa/NAME -n %s, with the FederatedHPA that it owns\n",
+			desired, o.Namespace)
 	}
 	return b.String()
 }

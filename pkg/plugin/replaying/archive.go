@@ -38,24 +38,31 @@ func (a *Archive) Each(ctx context.Context, wanted func(recording.Object) bool, 
 	return read.torn, err
 }
 
-func (a *Archive) each(ctx context.Context, wanted func(recording.Object) bool, do func(*recording.Record)) (extent, error) {
+func (a *Archive) each(ctx context.Context, wanted func(recording.Object) bool, do func(*recording.Record)) (read extent, err error) {
+	err = a.InTurn(ctx, func() error {
+		in, err := a.Open()
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		read, err = scan(recording.NewDecoder(in), wanted, func(r *recording.Record) error {
+			do(r)
+			return ctx.Err()
+		})
+		return err
+	})
+	return read, err
+}
+
+// InTurn does something while nobody else reads.
+func (a *Archive) InTurn(ctx context.Context, do func() error) error {
 	select {
 	case a.turn <- struct{}{}:
 		defer func() { <-a.turn }()
 	case <-ctx.Done():
-		return extent{}, ctx.Err()
-	}
-	in, err := a.Open()
-	if err != nil {
-		return extent{}, err
-	}
-	defer in.Close()
-	return scan(in, func(o recording.Object) bool {
-		return wanted(o.Whose())
-	}, func(r *recording.Record) error {
-		do(r)
 		return ctx.Err()
-	})
+	}
+	return do()
 }
 
 // Replay is what the decisions of an object would have been with fields of the spec set, as a page shows it.

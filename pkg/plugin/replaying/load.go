@@ -82,13 +82,12 @@ type extent struct {
 func load(in io.Reader, of recording.Object, since time.Time) (*loaded, error) {
 	seen := map[recording.Object]bool{}
 	wanted := func(o recording.Object) bool {
-		o = o.Whose()
 		seen[o] = true
 		return of.Name == "" && len(seen) == 1 || o == of
 	}
 	l := &loaded{Object: of}
 	var err error
-	if l.extent, err = scan(in, wanted, func(r *recording.Record) error {
+	if l.extent, err = scan(recording.NewDecoder(in), wanted, func(r *recording.Record) error {
 		if !r.Question.Now.Before(since) {
 			l.records = append(l.records, r)
 		}
@@ -122,10 +121,16 @@ func (l *loaded) settle() {
 	l.others = all - len(l.records)
 }
 
-// scan does something of each record of the objects that are wanted, by their names and kind.
-func scan(in io.Reader, wanted func(recording.Object) bool, do func(*recording.Record) error) (extent, error) {
-	d := recording.NewDecoder(in)
+// Scan does something of each record of the objects that are wanted, as [Archive.Each] does, of what the decoder has not read yet. It
+// reports whether the end of that could not be read.
+func Scan(d *recording.Decoder, wanted func(recording.Object) bool, do func(*recording.Record) error) (torn bool, err error) {
+	read, err := scan(d, wanted, do)
+	return read.torn, err
+}
+
+func scan(d *recording.Decoder, wanted func(recording.Object) bool, do func(*recording.Record) error) (extent, error) {
 	d.Wanted = func(o recording.Object) bool {
+		o = o.Whose()
 		o.UID = ""
 		return wanted(o)
 	}

@@ -108,6 +108,20 @@ func Hold(f *v1alpha1.FederatedHPA, cluster string) {
 	f.Status.Explanation.UnseenClusters = 1
 }
 
+// Undecide has the first metrics of an autoscaler fail, so that it has not decided on replicas yet.
+func Undecide(f *v1alpha1.FederatedHPA) {
+	f.Status.DesiredReplicas, f.Status.CurrentMetrics = 0, nil
+	for i := range f.Status.Conditions {
+		if c := &f.Status.Conditions[i]; c.Type == autoscalingv2.ScalingActive {
+			c.Status, c.Reason, c.Message = corev1.ConditionFalse, "FailedGetResourceMetric", "no cluster has metrics of its Pods"
+		}
+	}
+	f.Status.Summary.State = v1alpha1.StateFailing
+	f.Status.Summary.Targets = "cpu: <unknown>/60%"
+	f.Status.Explanation.Basis, f.Status.Explanation.LimitedBy = "NoMetrics", "NoMetrics"
+	f.Status.Explanation.Metrics, f.Status.Explanation.Steps = nil, nil
+}
+
 // Rules are run for a FederatedHPA of the same namespace, every day at that schedule.
 func Rules(namespace, name, target, schedule string) *v1alpha1.CronFederatedHPA {
 	c := &v1alpha1.CronFederatedHPA{

@@ -69,7 +69,7 @@ function sections(id, all, looked) {
 
 function heading(all) {
   const cards = all.kind === "CronFederatedHPA" ? [["Next run", all.next ? `in ${span(all.next - all.now)}` : "none", all.next ? day(all.next) : ""]] : [
-    ["Desired", count(all.desired), "replicas"],
+    ["Desired", count(all.desired), all.state && all.desired === undefined ? "not known" : "replicas"],
     all.ready !== undefined && ["Ready", count(all.ready), "Pods"],
     all.max !== undefined && ["Bounds", `${count(all.min)}–${count(all.max)}`, "replicas"],
     all.clusters.length > 0 && ["Clusters", seen(all.clusters), "seen"],

@@ -85,7 +85,8 @@ function line(row) {
 
 function replicas(row) {
   if (row.kind === "CronFederatedHPA") return row.next ? `next run in ${span(row.next - now())}` : "no run to come";
+  const unknown = row.state && row.desired === undefined && "how many are desired is not known";
   const text = row.ready === undefined ? count(row.desired) : `${count(row.ready)} of ${count(row.desired)}`;
   const bounds = row.max === undefined ? "" : `${count(row.min)} to ${count(row.max)}`;
-  return [h("span", { class: "figure" }, text), bounds && h("small", {}, bounds), row.sized && h("small", {}, `${row.sized} of the size`)];
+  return [h("span", { class: "figure" }, text), unknown && h("small", {}, unknown), bounds && h("small", {}, bounds), row.sized && h("small", {}, `${row.sized} of the size`)];
 }
