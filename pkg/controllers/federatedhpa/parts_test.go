@@ -325,6 +325,7 @@ func TestAFullCluster(t *testing.T) {
 	same(t, "replicas after it", map[string]int32{"a": 5, "b": 11}, w.runs())
 	same(t, "clusters", []string{"a Saturated assigned 5 current 8 ready 5 Unschedulable", "b Active assigned 11 current 8 ready 8"},
 		w.clusters())
+	same(t, "Event", true, strings.Contains(fmt.Sprint(w.Heard()), "!ClusterStateChanged: cluster a is Saturated: "))
 	_ = w.reconcileN(1)
 	w.wants(18)
 	_ = w.reconcileN(2)

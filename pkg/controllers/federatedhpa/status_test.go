@@ -5,6 +5,7 @@ package federatedhpa
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,7 +131,7 @@ func TestClusterFields(t *testing.T) {
 	w.members["b"].Silent = nil
 	_ = w.reconcileN(1)
 	same(t, "age", int32(30), *w.object().Status.Clusters[1].MetricAgeSeconds)
-	same(t, "Event", true, strings.Contains(fmt.Sprint(w.Heard()), "ClusterStateChanged: cluster b is Active again"))
+	same(t, "Event", true, slices.Contains(w.Heard(), "ClusterStateChanged: cluster b is Active again"))
 }
 
 // Series are those of the documentation, and those of an object end with it.
