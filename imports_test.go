@@ -165,6 +165,7 @@ var neighbours = map[string][]string{
 		"pkg/members/pods"},
 	"pkg/members/workload": {"pkg/members/capacity", "pkg/members/connection", "pkg/members/member", "pkg/members/mirror",
 		"pkg/members/pods", "pkg/members/sizing"},
+	"pkg/controllers/federatedhpa/federatedhpatest": {"pkg/members/workload"},
 }
 
 // decisions are the files in which the modes of the FederatedHPA controller decide: as pure as rings 0 and 1.

@@ -62,10 +62,10 @@ type indexed struct{ *hub }
 func (h indexed) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	asked := client.ListOptions{}
 	asked.ApplyOptions(opts)
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.Lock()
+	defer h.Unlock()
 	name, _ := asked.FieldSelector.RequiresExactMatch(index.ByName)
-	found := h.objects[client.ObjectKey{Namespace: asked.Namespace, Name: name}]
+	found := h.Objects[client.ObjectKey{Namespace: asked.Namespace, Name: name}]
 	if into, federated := list.(*v1alpha1.FederatedHPAList); federated && found != nil {
 		into.Items = []v1alpha1.FederatedHPA{*found}
 		if shared := asked.UnsafeDisableDeepCopy; shared == nil || !*shared {
@@ -101,13 +101,13 @@ func newMany(b testing.TB, objects, clusters, podsEach int, direct bool) *many {
 		if direct {
 			object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{}
 			for _, one := range m.members {
-				one.workloads[object.Name] = &fakeWorkload{replicas: int32(podsEach), statusReplicas: int32(podsEach), selector: "app=" + object.Name}
+				one.Workloads[object.Name] = federatedhpatest.NewWorkload(object.Name, int32(podsEach))
 			}
 		} else {
-			m.hub.workloads[client.ObjectKeyFromObject(object)] = &fakeWorkload{replicas: n, statusReplicas: n, selector: "app=" + object.Name}
+			m.hub.workloads[client.ObjectKeyFromObject(object)] = federatedhpatest.NewWorkload(object.Name, n)
 		}
 		m.listing["app="+object.Name] = listing
-		m.hub.put(object)
+		m.hub.Put(object)
 		m.requests = append(m.requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})
 	}
 	m.program.Central.Fleet.Fleet, m.program.Central.Ask, m.program.Central.Hub = m, m, indexed{m.hub}
@@ -165,7 +165,7 @@ func BenchmarkRecords(b *testing.B) {
 		b.Run(fmt.Sprintf("objects=%d/clusters=%d/pods=%d", size.objects, size.clusters, size.pods), func(b *testing.B) {
 			m, registry := newMany(b, size.objects, size.clusters, size.pods, false), prometheus.NewRegistry()
 			store := recordstore.New(recordstore.Options{
-				Most: 32 << 20, Age: 7 * 24 * time.Hour, Clock: m.clock, Metrics: recordstore.NewMetrics(registry),
+				Most: 32 << 20, Age: 7 * 24 * time.Hour, Clock: m.Clock, Metrics: recordstore.NewMetrics(registry),
 			})
 			var off, on time.Duration
 			for b.Loop() {
@@ -189,10 +189,10 @@ func BenchmarkRecords(b *testing.B) {
 
 // later lets time pass, and all Pods be measured again.
 func (m *many) later(by time.Duration) {
-	m.clock.SetTime(m.clock.Now().Add(by))
+	m.Clock.SetTime(m.Clock.Now().Add(by))
 	for _, samples := range m.metric.Pods {
 		for name, sample := range samples {
-			sample.At = m.clock.Now()
+			sample.At = m.Clock.Now()
 			samples[name] = sample
 		}
 	}
@@ -253,9 +253,9 @@ func TestManySideBySide(t *testing.T) {
 	}
 	for _, direct := range []bool{false, true} {
 		m := newMany(t, objects, 4, 3, direct)
-		before := m.hub.statusWrites
+		before := m.hub.StatusWrites
 		m.all(t, 8)
-		if n := m.hub.statusWrites - before; n > 0 || len(m.wrote) > 0 {
+		if n := m.hub.StatusWrites - before; n > 0 || len(m.wrote) > 0 {
 			t.Errorf("%d writes of the status, %v", n, m.wrote)
 		}
 		for i := range m.metric.Pods {
@@ -266,7 +266,7 @@ func TestManySideBySide(t *testing.T) {
 		}
 		m.all(t, 8)
 		for _, r := range m.requests {
-			if got := m.hub.objects[r.NamespacedName].Status.DesiredReplicas; got != 24 {
+			if got := m.hub.Objects[r.NamespacedName].Status.DesiredReplicas; got != 24 {
 				t.Errorf("%v: %d replicas are desired", r, got)
 			}
 		}

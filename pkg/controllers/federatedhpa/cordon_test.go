@@ -13,11 +13,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
-// annotate has the member's registration say yes to that annotation alone; empty: to none.
-func (m *fakeMember) annotate(annotation string) {
-	m.facts.Taints, _ = taints.OfAnnotations(map[string]string{annotation: taints.Yes})
-}
-
 // atOnce scales in without a window.
 func atOnce() *autoscalingv2.HorizontalPodAutoscalerBehavior {
 	return &autoscalingv2.HorizontalPodAutoscalerBehavior{
@@ -33,11 +28,11 @@ func TestDivisionAmongCordonedAndDrained(t *testing.T) {
 	all := func(annotation string) func(*world) {
 		return func(w *world) {
 			for _, m := range w.members {
-				m.annotate(annotation)
+				m.Annotate(annotation)
 			}
 		}
 	}
-	b := func(annotation string) func(*world) { return func(w *world) { w.members["b"].annotate(annotation) } }
+	b := func(annotation string) func(*world) { return func(w *world) { w.members["b"].Annotate(annotation) } }
 	tests := map[string]struct {
 		by      []func(*v1alpha1.FederatedHPA)
 		arrange func(*world)
@@ -61,7 +56,7 @@ func TestDivisionAmongCordonedAndDrained(t *testing.T) {
 			b(taints.DrainAnnotation), 12, map[string]int32{"a": 4, "b": 0, "c": 8}},
 		"drained, silent": {nil, func(w *world) {
 			b(taints.DrainAnnotation)(w)
-			w.members["b"].silence = federatedhpatest.Silence()
+			w.members["b"].Silent = federatedhpatest.Silence()
 		}, 12, map[string]int32{"a": 6, "b": 4, "c": 6}},
 	}
 	for name, tc := range tests {
@@ -91,12 +86,12 @@ func TestSilentClusterThatIsDrained(t *testing.T) {
 		w.usesPercent(50)
 		_ = w.reconcileN(1)
 		b := w.members["b"]
-		b.silence = federatedhpatest.Silence()
+		b.Silent = federatedhpatest.Silence()
 		w.usesPercent(20)
 		_ = w.reconcileN(2)
 		same(t, "while it is silent", map[string]int32{"a": 4, "b": 4, "c": 4}, w.runs())
 		same(t, "FleetVisible", "False ClusterUnreachable", w.says(v1alpha1.FleetVisible))
-		b.annotate(taints.DrainAnnotation)
+		b.Annotate(taints.DrainAnnotation)
 		if restarts {
 			w.restart()
 		}
@@ -107,7 +102,7 @@ func TestSilentClusterThatIsDrained(t *testing.T) {
 		}
 		same(t, "reason", "Drained", w.object().Status.Clusters[1].Reason)
 		same(t, "FleetVisible", "True AllClustersVisible", w.says(v1alpha1.FleetVisible))
-		b.silence = nil
+		b.Silent = nil
 		w.usesPercent(50)
 		_ = w.reconcileN(1)
 		same(t, "back", map[string]int32{"a": runs["a"], "b": 0, "c": runs["c"]}, w.runs())
@@ -119,13 +114,13 @@ func TestSilentClusterThatIsDrainedWhereOthersDivide(t *testing.T) {
 	w := onHub(t)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Behavior = atOnce() })
 	_ = w.reconcileN(1)
-	w.members["west"].silence = federatedhpatest.Silence()
-	w.members["west"].annotate(taints.DrainAnnotation)
+	w.members["west"].Silent = federatedhpatest.Silence()
+	w.members["west"].Annotate(taints.DrainAnnotation)
 	_ = w.reconcileN(1)
-	same(t, "at its target", int32(10), w.hub.workloads[web].replicas)
+	same(t, "at its target", int32(10), w.hub.workloads[web].Replicas)
 	w.usesPercent(10)
 	_ = w.reconcileN(1)
-	if n := w.hub.workloads[web].replicas; n >= 10 || n < 5 {
+	if n := w.hub.workloads[web].Replicas; n >= 10 || n < 5 {
 		t.Errorf("%d replicas, want fewer than 10, and no fewer than the 5 that are not seen", n)
 	}
 }

@@ -68,24 +68,24 @@ func TestCutObjectIsNeverTakenApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := onHub(t)
 			w.other.left = true
-			w.hub.put(make())
+			w.hub.Put(make())
 			for range 3 {
 				w.restart()
 				for range 10 {
 					if again, err := w.reconcile(web); err != nil || again == 0 || again > period {
 						t.Fatalf("reconciled: again after %v, %v", again, err)
 					}
-					w.clock.SetTime(w.clock.Now().Add(period))
+					w.Clock.SetTime(w.Clock.Now().Add(period))
 				}
 			}
 			same(t, "asked of the other mode", nil, w.other.did)
-			same(t, "the hub was told", nil, w.hub.workloads[web].writes)
+			same(t, "the hub was told", nil, w.hub.workloads[web].Writes)
 			same(t, "AbleToScale", restore.ReasonSpecCut, summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason)
 
 			back := w.object()
 			back.Generation++
 			back.Spec.FederatedHPAAssignment = &v1alpha1.FederatedHPAAssignment{}
-			w.hub.put(back)
+			w.hub.Put(back)
 			w.other.did = nil
 			_ = w.reconcileN(2)
 			same(t, "asked of the other mode once it is whole", []string{"reconcile web", "reconcile web"}, w.other.did)
@@ -97,21 +97,21 @@ func TestCutObjectIsNeverTakenApart(t *testing.T) {
 // make the loss final.
 func TestCutObjectIsDoubtedFirst(t *testing.T) {
 	w := onHub(t)
-	w.hub.put(cutObject(3))
+	w.hub.Put(cutObject(3))
 	for range 4 {
 		_ = w.reconcileN(1)
 	}
-	same(t, "heard in doubt", nil, w.heard())
+	same(t, "heard in doubt", nil, w.Heard())
 	w.held = errHeld
-	w.clock.SetTime(w.clock.Now().Add(time.Hour))
+	w.Clock.SetTime(w.Clock.Now().Add(time.Hour))
 	_ = w.reconcileN(1)
 	w.held = nil
 	for range 4 {
 		_ = w.reconcileN(1)
 	}
-	same(t, "heard in doubt after the schema was not ours", nil, w.heard())
+	same(t, "heard in doubt after the schema was not ours", nil, w.Heard())
 	_ = w.reconcileN(1)
-	same(t, "heard when it is certain", 1, len(w.heard()))
+	same(t, "heard when it is certain", 1, len(w.Heard()))
 }
 
 // dropped is an object as it is left by a write under Karmada's schema.
@@ -143,11 +143,11 @@ func TestLostFieldsAreRestored(t *testing.T) {
 			w := inMembers(t, map[string]int32{"east": 5, "west": 5}, change)
 			_ = w.reconcileN(2)
 			whole := w.object()
-			same(t, "written but for the status", []string{record.FieldManager}, w.hub.patched)
-			w.hub.put(dropped(whole))
+			same(t, "written but for the status", []string{record.FieldManager}, w.hub.Patched)
+			w.hub.Put(dropped(whole))
 			w.restart()
 			w.usesPercent(75)
-			w.heard()
+			w.Heard()
 			w.other.did, w.wrote = nil, nil
 			_ = w.reconcileN(4)
 			same(t, "asked of the other mode in doubt", nil, w.other.did)
@@ -156,8 +156,8 @@ func TestLostFieldsAreRestored(t *testing.T) {
 			_ = w.reconcileN(1)
 			same(t, "spec", whole.Spec, w.object().Spec)
 			same(t, "written in members meanwhile", nil, w.wrote)
-			heard := w.heard()
-			if len(heard) != 2 || !strings.HasPrefix(heard[0], "SpecCut: dropped without an edit: spec.") ||
+			heard := w.Heard()
+			if len(heard) != 2 || !strings.HasPrefix(heard[0], "!SpecCut: dropped without an edit: spec.") ||
 				!strings.HasPrefix(heard[1], "SpecRestored: restored from the annotation fleetscale.io/spec: spec.") {
 				t.Errorf("heard %q", heard)
 			}
@@ -181,11 +181,11 @@ func TestLostFieldsThatCannotBeRestored(t *testing.T) {
 	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
 	_ = w.reconcileN(2)
 	whole := w.object()
-	w.hub.put(dropped(whole))
-	w.hub.failPatch = errHeld
-	w.heard()
+	w.hub.Put(dropped(whole))
+	w.hub.FailPatch = func() error { return errHeld }
+	w.Heard()
 	_ = w.reconcileN(8)
-	if heard := w.heard(); len(heard) != 1 {
+	if heard := w.Heard(); len(heard) != 1 {
 		t.Errorf("heard %q", heard)
 	}
 	said := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale)
@@ -194,7 +194,7 @@ func TestLostFieldsThatCannotBeRestored(t *testing.T) {
 			errHeld.Error()) {
 		t.Errorf("AbleToScale says %s: %s", said.Reason, said.Message)
 	}
-	w.hub.failPatch = nil
+	w.hub.FailPatch = nil
 	_ = w.reconcileN(1)
 	same(t, "spec", whole.Spec, w.object().Spec)
 }
@@ -204,18 +204,18 @@ func TestLostFieldsThatAreDroppedAgain(t *testing.T) {
 	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
 	_ = w.reconcileN(2)
 	whole := w.object()
-	w.hub.put(dropped(whole))
-	w.hub.drop = dropped
-	w.heard()
+	w.hub.Put(dropped(whole))
+	w.hub.Drops = dropped
+	w.Heard()
 	_ = w.reconcileN(8)
-	if heard := strings.Join(w.heard(), "\n"); strings.Contains(heard, restore.EventSpecRestored) {
+	if heard := strings.Join(w.Heard(), "\n"); strings.Contains(heard, restore.EventSpecRestored) {
 		t.Errorf("heard %q", heard)
 	}
 	said := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale)
 	if said.Reason != restore.ReasonSpecCut || !strings.Contains(said.Message, "drops them from what is written") {
 		t.Errorf("AbleToScale says %s: %s", said.Reason, said.Message)
 	}
-	w.hub.drop = nil
+	w.hub.Drops = nil
 	_ = w.reconcileN(2)
 	same(t, "spec", whole.Spec, w.object().Spec)
 }
@@ -225,12 +225,12 @@ func TestDeletionThatWaitsComesBack(t *testing.T) {
 	w := onHub(t)
 	object := w.object()
 	object.DeletionTimestamp, object.Finalizers = &metav1.Time{Time: start}, []string{v1alpha1.MemberAutoscalersFinalizer}
-	w.hub.put(object)
+	w.hub.Put(object)
 	if again, err := w.reconcile(web); err != nil || again != period {
 		t.Errorf("comes back after %v, %v", again, err)
 	}
 	object.Finalizers = []string{"somebody.else/waits"}
-	w.hub.put(object)
+	w.hub.Put(object)
 	if again, err := w.reconcile(web); err != nil || again != 0 {
 		t.Errorf("comes back after %v, %v, though nothing of ours is left", again, err)
 	}
@@ -244,11 +244,11 @@ func TestLostFieldThatHasADefault(t *testing.T) {
 	_ = w.reconcileN(2)
 	cut := w.object()
 	cut.Spec.AutoscaleMultiClusterDelay = nil
-	w.hub.put(cut)
-	w.heard()
+	w.hub.Put(cut)
+	w.Heard()
 	_ = w.reconcileN(6)
-	const lost = "SpecCut: dropped without an edit: spec.autoscaleMultiClusterDelay. "
-	if heard := w.heard(); len(heard) != 2 || !strings.HasPrefix(heard[0], lost) {
+	const lost = "!SpecCut: dropped without an edit: spec.autoscaleMultiClusterDelay. "
+	if heard := w.Heard(); len(heard) != 2 || !strings.HasPrefix(heard[0], lost) {
 		t.Errorf("heard %q", heard)
 	}
 	same(t, "restored", new(int32(300)), w.object().Spec.AutoscaleMultiClusterDelay)
@@ -259,7 +259,7 @@ func TestObserverOfLostFields(t *testing.T) {
 	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
 	_ = w.reconcileN(2)
 	whole := w.object()
-	w.hub.put(dropped(whole))
+	w.hub.Put(dropped(whole))
 	w.restart()
 	hub := w.observing()
 	would := func() autoscalingv2.HorizontalPodAutoscalerCondition {
@@ -270,19 +270,19 @@ func TestObserverOfLostFields(t *testing.T) {
 		}
 		return summary.Condition(&object.Status, autoscalingv2.AbleToScale)
 	}
-	w.hub.patched = nil
-	w.heard()
+	w.hub.Patched = nil
+	w.Heard()
 	if err := w.reconcileN(8); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "written", nil, w.hub.patched)
-	same(t, "Events", 1, len(w.heard()))
+	same(t, "written", nil, w.hub.Patched)
+	same(t, "Events", 1, len(w.Heard()))
 	const said = ". This program only observes, and does not restore them"
 	if c := would(); c.Reason != restore.ReasonSpecCut || !strings.HasSuffix(c.Message, said) {
 		t.Errorf("AbleToScale says %s: %s", c.Reason, c.Message)
 	}
 	same(t, "cut", map[string]string{"FederatedHPA": "1"}, w.series("fleetscale_specs_cut"))
-	w.hub.put(whole)
+	w.hub.Put(whole)
 	if err := w.reconcileN(2); err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestDeletionFollowsALostPolicy(t *testing.T) {
 	speccopy.Keep(object, speccopy.Of(object))
 	object.Spec.DeletionPolicy = ""
 	object.DeletionTimestamp, object.Finalizers = &metav1.Time{Time: start}, []string{v1alpha1.MemberAutoscalersFinalizer}
-	w.hub.put(object)
+	w.hub.Put(object)
 	_ = w.reconcileN(6)
 	same(t, "policy", v1alpha1.DeletionPolicyOrphan, w.other.policy)
 }
@@ -310,7 +310,7 @@ func TestPausedObjectThatIsRestored(t *testing.T) {
 	w := inMembers(t, map[string]int32{"east": 5, "west": 5})
 	w.edit(in(v1alpha1.ModePaused))
 	_ = w.reconcileN(2)
-	w.hub.put(dropped(w.object()))
+	w.hub.Put(dropped(w.object()))
 	_ = w.reconcileN(5)
 	same(t, "AbleToScale", restore.ReasonSpecCut, summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason)
 	_ = w.reconcileN(2)

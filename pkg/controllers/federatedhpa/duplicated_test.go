@@ -16,21 +16,21 @@ import (
 // inEach has a Deployment on a Karmada hub that runs so many replicas in each of two clusters, at its target.
 func inEach(t testing.TB, n int32) *world {
 	w := newWorld(t)
-	w.placed = placement.NewKarmada(w.hub, w.clock)
+	w.placed = placement.NewKarmada(w.hub, w.Clock)
 	w.restart()
-	w.hub.workloads[web] = &fakeWorkload{replicas: n, selector: "app=web"}
+	w.hub.workloads[web] = &federatedhpatest.Workload{Replicas: n, Selector: "app=web"}
 	w.duplicates()
 	w.aged()
-	w.hub.put(federatedhpatest.NewObject("web"))
+	w.hub.Put(federatedhpatest.NewObject("web"))
 	return w
 }
 
 // duplicates is what Karmada does: each cluster runs as many as the hub says, and the hub says what all run.
 func (w *world) duplicates() {
-	n := w.hub.workloads[web].replicas
+	n := w.hub.workloads[web].Replicas
 	w.bind(n, at("east", n), at("west", n))
 	w.schedule("Duplicated")
-	w.hub.workloads[web].statusReplicas = 2 * n
+	w.hub.workloads[web].StatusReplicas = 2 * n
 	for _, name := range []string{"east", "west"} {
 		w.member(name).deploy("web", n)
 	}
@@ -74,14 +74,14 @@ func TestDuplicated(t *testing.T) {
 				}
 				w.duplicates()
 			}
-			writes := len(w.hub.workloads[web].writes)
+			writes := len(w.hub.workloads[web].Writes)
 			for range 40 {
 				_ = w.reconcileN(1)
 				w.duplicates()
 			}
 			same(t, "each runs", map[string]int32{"east": tc.want, "west": tc.want}, w.runs())
 			same(t, "status", tc.status, say(&w.object().Status))
-			same(t, "further writes", writes, len(w.hub.workloads[web].writes))
+			same(t, "further writes", writes, len(w.hub.workloads[web].Writes))
 			same(t, "Ready", 2*tc.want, *w.object().Status.ReadyReplicas)
 			same(t, "Propagated", "", w.says(v1alpha1.Propagated))
 		})
@@ -93,10 +93,10 @@ func TestDuplicatedAndSilent(t *testing.T) {
 	for load, want := range map[int64]int32{10: 5, 50: 5, 150: 8} {
 		w := inEach(t, 5)
 		_ = w.reconcileN(1)
-		w.member("west").silence = federatedhpatest.Silence()
+		w.member("west").Silent = federatedhpatest.Silence()
 		w.usesPercent(load)
 		_ = w.reconcileN(1)
-		same(t, "on the hub", want, w.hub.workloads[web].replicas)
+		same(t, "on the hub", want, w.hub.workloads[web].Replicas)
 		same(t, "FleetVisible", "ClusterUnreachable", summary.Condition(&w.object().Status, v1alpha1.FleetVisible).Reason)
 	}
 }
@@ -127,9 +127,9 @@ func TestDuplicatedAfterDistributed(t *testing.T) {
 	object.Status.Clusters = []v1alpha1.ClusterStatus{
 		{Name: "east", CurrentReplicas: new(int32(6))}, {Name: "west", CurrentReplicas: new(int32(3))},
 	}
-	w.hub.put(object)
+	w.hub.Put(object)
 	_ = w.reconcileN(1)
-	same(t, "on the hub", []int32{5}, w.hub.workloads[web].writes)
+	same(t, "on the hub", []int32{5}, w.hub.workloads[web].Writes)
 }
 
 // A cluster that is added takes the number of the others, and it becomes less as they share the load.
@@ -138,13 +138,13 @@ func TestDuplicatedInOneMoreCluster(t *testing.T) {
 	w.uses(600)
 	_ = w.reconcileN(1)
 	for range 80 {
-		n := w.hub.workloads[web].replicas
+		n := w.hub.workloads[web].Replicas
 		w.duplicates()
 		w.bind(n, at("east", n), at("north", n), at("west", n))
 		w.schedule("")
 		w.member("north").deploy("web", n)
 		_ = w.reconcileN(1)
 	}
-	same(t, "on the hub", int32(4), w.hub.workloads[web].replicas)
+	same(t, "on the hub", int32(4), w.hub.workloads[web].Replicas)
 	same(t, "AbleToScale", "True ReadyForNewScale", w.says(autoscalingv2.AbleToScale))
 }

@@ -17,10 +17,10 @@ import (
 
 // series are the series of one metric by their labels: of a counter or gauge its value, of a histogram what was observed how often.
 func (w *world) series(name string) map[string]string {
-	w.t.Helper()
+	w.T.Helper()
 	families, err := w.registry.Gather()
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	found := map[string]string{}
 	for _, f := range families {
@@ -51,7 +51,7 @@ func TestDurations(t *testing.T) {
 	w := onHub(t)
 	answers := func(after time.Duration, err error) {
 		w.answer = func(m *replicas.Metric) {
-			w.clock.SetTime(w.clock.Now().Add(after))
+			w.Clock.SetTime(w.Clock.Now().Add(after))
 			m.Err = err
 		}
 	}

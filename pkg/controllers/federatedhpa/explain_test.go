@@ -22,11 +22,11 @@ func TestExplanation(t *testing.T) {
 	same(t, "to", int32(18), e.DesiredReplicas)
 	same(t, "limited by", "Scaled", e.LimitedBy)
 
-	w.hub.workloads[web].statusReplicas = 18
+	w.hub.workloads[web].StatusReplicas = 18
 	_ = w.reconcileN(60)
-	before := w.hub.statusWrites
+	before := w.hub.StatusWrites
 	_ = w.reconcileN(40)
-	same(t, "writes of a fleet at rest", before, w.hub.statusWrites)
+	same(t, "writes of a fleet at rest", before, w.hub.StatusWrites)
 
 	limited := w.object().Status.Explanation.LimitedBy
 	w.wants(1000)

@@ -22,15 +22,15 @@ func TestScaleUndoneOnTheHub(t *testing.T) {
 	w := onHub(t)
 	w.usesPercent(75)
 	workload := w.hub.workloads[web]
-	workload.setBy = byKarmada
+	workload.SetBy = byKarmada
 	setBack := func(n int) {
 		for range n {
 			_ = w.reconcileN(1)
-			workload.byHand(10)
+			workload.ByHand(10)
 		}
 	}
 	setBack(12)
-	same(t, "written", []int32{15, 15, 15}, workload.writes)
+	same(t, "written", []int32{15, 15, 15}, workload.Writes)
 	status := w.object().Status
 	said := summary.Condition(&status, autoscalingv2.AbleToScale)
 	if said.Reason != "ScaleUndone" || !strings.Contains(said.Message, `on the hub were set back from 15 to 10, 3 times in a row, the last time by `+
@@ -38,18 +38,18 @@ func TestScaleUndoneOnTheHub(t *testing.T) {
 		t.Errorf("%s: AbleToScale says %s: %s", status.Summary.State, said.Reason, said.Message)
 	}
 	heard := 0
-	for _, event := range w.heard() {
-		if strings.HasPrefix(event, "ScaleUndone: ") {
+	for _, event := range w.Heard() {
+		if strings.HasPrefix(event, "!ScaleUndone: ") {
 			heard++
 		}
 	}
 	same(t, "Events", 1, heard)
 
 	setBack(24) // one try after five minutes, and ten minutes of rest
-	same(t, "written after the pause", []int32{15, 15, 15, 15}, workload.writes)
+	same(t, "written after the pause", []int32{15, 15, 15, 15}, workload.Writes)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas-- })
 	_ = w.reconcileN(2)
-	same(t, "written when the spec has changed", []int32{15, 15, 15, 15, 15}, workload.writes)
+	same(t, "written when the spec has changed", []int32{15, 15, 15, 15, 15}, workload.Writes)
 	status = w.object().Status
 	same(t, "state in the end", v1alpha1.StateActive, status.Summary.State)
 }
@@ -62,9 +62,9 @@ func TestScaleUndoneInMembers(t *testing.T) {
 	east.setBy = byKarmada
 	for range 12 {
 		_ = w.reconcileN(1)
-		east.workloads["web"].byHand(5)
+		east.Workloads["web"].ByHand(5)
 	}
-	same(t, "written in east", 3, len(east.workloads["web"].writes))
+	same(t, "written in east", 3, len(east.Workloads["web"].Writes))
 	status := w.object().Status
 	cluster := status.Clusters[0]
 	if cluster.State != v1alpha1.ClusterConflict || cluster.Reason != "ScaleUndone" || !strings.Contains(cluster.Message, `"karmada"`) {
@@ -77,13 +77,13 @@ func TestScaleUndoneInMembers(t *testing.T) {
 	for range 12 {
 		_ = w.reconcileN(1)
 		for _, m := range w.members {
-			m.workloads["web"].byHand(5)
+			m.Workloads["web"].ByHand(5)
 		}
 	}
-	same(t, "written in east", 3, len(w.member("east").workloads["web"].writes))
+	same(t, "written in east", 3, len(w.member("east").Workloads["web"].Writes))
 	status = w.object().Status
 	same(t, "AbleToScale", "ScaleUndone", summary.Condition(&status, autoscalingv2.AbleToScale).Reason)
-	w.clock.SetTime(w.clock.Now().Add(time.Hour))
+	w.Clock.SetTime(w.Clock.Now().Add(time.Hour))
 	_ = w.reconcileN(1)
-	same(t, "written in east after the pause", 4, len(w.member("east").workloads["web"].writes))
+	same(t, "written in east after the pause", 4, len(w.member("east").Workloads["web"].Writes))
 }

@@ -47,7 +47,7 @@ func TestScaledInMembers(t *testing.T) {
 			w.wants(12)
 		}, map[string]int32{"a": 9, "b": 3}, "Active 2/2 9->12 ScaledInMembers"},
 		"one cannot be told": {map[string]int32{"a": 4, "b": 4}, func(w *world) {
-			w.members["b"].failSet = func() error { return errors.New("no") }
+			w.members["b"].FailSet = func() error { return errors.New("no") }
 			w.wants(8 + 4)
 		}, map[string]int32{"a": 6, "b": 4}, "Active 2/2 8->12 ScaledInMembers"},
 		"Pods find no node": {map[string]int32{"a": 6, "b": 3}, func(w *world) { w.members["a"].room = 1 }, map[string]int32{"a": 6, "b": 3},
@@ -57,26 +57,26 @@ func TestScaledInMembers(t *testing.T) {
 			w.wants(12)
 		}, map[string]int32{"a": 6, "b": 3}, "Observing 2/2 9->12 ScaledInMembers Observe"},
 		"karmada does not know it": {map[string]int32{"a": 6, "b": 3}, func(w *world) {
-			w.placed = placement.NewKarmada(w.hub, w.clock)
+			w.placed = placement.NewKarmada(w.hub, w.Clock)
 			w.restart()
 			w.wants(12)
 		}, map[string]int32{"a": 8, "b": 4}, "Active 2/2 9->12 ScaledInMembers"},
 		"one is cordoned, out": {map[string]int32{"a": 6, "b": 3}, func(w *world) {
-			w.members["b"].annotate(taints.CordonAnnotation)
+			w.members["b"].Annotate(taints.CordonAnnotation)
 			w.wants(12)
 		}, map[string]int32{"a": 9, "b": 3}, "Active 2/2 9->12 ScaledInMembers"},
 		"one is cordoned, in": {map[string]int32{"a": 6, "b": 3}, func(w *world) {
-			w.members["b"].annotate(taints.CordonAnnotation)
+			w.members["b"].Annotate(taints.CordonAnnotation)
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 6 })
 		}, map[string]int32{"a": 4, "b": 2}, "Active 2/2 9->6 ScaledInMembers"},
-		"one is drained": {map[string]int32{"a": 6, "b": 3}, func(w *world) { w.members["b"].annotate(taints.DrainAnnotation) },
+		"one is drained": {map[string]int32{"a": 6, "b": 3}, func(w *world) { w.members["b"].Annotate(taints.DrainAnnotation) },
 			map[string]int32{"a": 9, "b": 0}, "Active 2/2 9->9 ScaledInMembers"},
 		"one is drained, and the other at zero": {map[string]int32{"a": 0, "b": 3}, func(w *world) {
-			w.members["b"].annotate(taints.DrainAnnotation)
+			w.members["b"].Annotate(taints.DrainAnnotation)
 			w.wants(6)
 		}, map[string]int32{"a": 6, "b": 0}, "Active 2/2 3->6 ScaledInMembers"},
 		"one is cordoned, and the other at zero": {map[string]int32{"a": 0, "b": 3}, func(w *world) {
-			w.members["b"].annotate(taints.CordonAnnotation)
+			w.members["b"].Annotate(taints.CordonAnnotation)
 			w.wants(6)
 		}, map[string]int32{"a": 3, "b": 3}, "Active 2/2 3->6 ScaledInMembers"},
 		"it stands still": {map[string]int32{"a": 0, "b": 0}, wants(12), map[string]int32{"a": 0, "b": 0},
@@ -100,15 +100,15 @@ func TestScaledInMembersIsSaid(t *testing.T) {
 	_ = w.reconcileN(1)
 	const want = `the hub has no Deployment "web": its replicas are set in each cluster that has it (2 of 3), in the proportions that they have`
 	same(t, "message", want, summary.Condition(&w.object().Status, v1alpha1.Propagated).Message)
-	same(t, "Events", []string{"ScaledInMembers: " + want}, w.heard())
+	same(t, "Events", []string{"ScaledInMembers: " + want}, w.Heard())
 	same(t, "clusters", []string{"a Active assigned 6 current 6 ready 6", "b Active assigned 3 current 3 ready 3",
 		"c Excluded assigned ? current ? ready ? TargetNotFound"}, w.clusters())
-	writes := w.hub.statusWrites
+	writes := w.hub.StatusWrites
 	_ = w.reconcileN(10)
 	w.restart()
 	_ = w.reconcileN(2)
-	if told := w.heard(); len(told) > 0 || w.hub.statusWrites > writes {
-		t.Errorf("it is said again: %q, in %d writes", told, w.hub.statusWrites-writes)
+	if told := w.Heard(); len(told) > 0 || w.hub.StatusWrites > writes {
+		t.Errorf("it is said again: %q, in %d writes", told, w.hub.StatusWrites-writes)
 	}
 }
 
@@ -117,20 +117,20 @@ func TestSilentWhileScaledInMembers(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 6, "b": 3}, plain)
 	w.member("c")
 	_ = w.reconcileN(1)
-	w.members["c"].silence = federatedhpatest.Silence()
+	w.members["c"].Silent = federatedhpatest.Silence()
 	_ = w.reconcileN(1)
 	same(t, "without one that lacks it", "Active 2/2 9->9 ScaledInMembers", say(&w.object().Status))
 	w.restart()
 	_ = w.reconcileN(1)
 	same(t, "to another leader", "Active 2/2 9->9 ScaledInMembers", say(&w.object().Status))
-	w.members["b"].silence = federatedhpatest.Silence()
+	w.members["b"].Silent = federatedhpatest.Silence()
 	w.wants(5)
 	_ = w.reconcileN(60)
 	same(t, "replicas when fewer are wanted", map[string]int32{"a": 6, "b": 3}, w.runs())
 	w.wants(11)
 	_ = w.reconcileN(1)
 	same(t, "replicas when more are wanted", map[string]int32{"a": 8, "b": 3}, w.runs())
-	w.members["b"].silence = nil
+	w.members["b"].Silent = nil
 	_ = w.reconcileN(1)
 	same(t, "replicas when it is back", map[string]int32{"a": 8, "b": 3}, w.runs())
 }
@@ -147,7 +147,7 @@ func TestComesAndGoesInMembers(t *testing.T) {
 	_ = w.reconcileN(1)
 	same(t, "replicas with one more", map[string]int32{"a": 6, "b": 3, "c": 3}, w.runs())
 	same(t, "status with one more", "Active 3/3 12->12 ScaledInMembers", say(&w.object().Status))
-	delete(w.members["b"].workloads, "web")
+	delete(w.members["b"].Workloads, "web")
 	w.members["b"].run("web", 0)
 	w.wants(12)
 	_ = w.reconcileN(1)
@@ -162,12 +162,12 @@ func TestAbsentIsSeldomAsked(t *testing.T) {
 			w := inMembers(t, runs, plain)
 			w.member("z")
 			_ = w.reconcileN(hour)
-			if n := w.members["z"].gets; n < 12 || n > 18 {
+			if n := w.members["z"].Reads; n < 12 || n > 18 {
 				t.Errorf("it was asked %d times in %d reconciles", n, hour)
 			}
-			w.members["z"].silence = federatedhpatest.Silence()
+			w.members["z"].Silent = federatedhpatest.Silence()
 			_ = w.reconcileN(hour)
-			w.members["z"].silence = nil
+			w.members["z"].Silent = nil
 			w.members["z"].deploy("web", 2)
 			w.aged()
 			_ = w.reconcileN(int(5*time.Minute/period) + 1)
@@ -183,17 +183,17 @@ func TestAbsentIsSeldomAsked(t *testing.T) {
 func TestFoundNowhere(t *testing.T) {
 	w := inMembers(t, nil, plain)
 	w.member("east")
-	w.member("west").silence = federatedhpatest.Silence()
+	w.member("west").Silent = federatedhpatest.Silence()
 	err := w.reconcileN(2)
 	const want = `deployments.apps "web" not found on the hub, and none of the 2 selected clusters can scale it: east: TargetNotFound; west: Timeout`
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 	_ = w.reconcileN(100)
-	asked := w.members["east"].gets
+	asked := w.members["east"].Reads
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas++ })
 	_ = w.reconcileN(1)
-	if w.members["east"].gets != asked+1 {
+	if w.members["east"].Reads != asked+1 {
 		t.Error("after an edit nobody is asked")
 	}
 }
@@ -202,18 +202,18 @@ func TestFoundNowhere(t *testing.T) {
 func TestTheHubTakesOver(t *testing.T) {
 	w := inMembers(t, map[string]int32{"east": 6, "west": 4}, plain)
 	_ = w.reconcileN(2)
-	w.heard()
-	w.hub.workloads[web] = &fakeWorkload{replicas: 1, selector: "app=web"}
+	w.Heard()
+	w.hub.workloads[web] = &federatedhpatest.Workload{Replicas: 1, Selector: "app=web"}
 	_ = w.reconcileN(1)
-	same(t, "what the hub was told", []int32{10}, w.hub.workloads[web].writes)
+	same(t, "what the hub was told", []int32{10}, w.hub.workloads[web].Writes)
 	same(t, "status", "Active 2/2 10->10", say(&w.object().Status))
-	if told := w.heard(); !slices.Contains(told, `ScaledOnHub: Deployment "web" is on the hub now: its replicas are set there, `+
+	if told := w.Heard(); !slices.Contains(told, `ScaledOnHub: Deployment "web" is on the hub now: its replicas are set there, `+
 		"for whoever propagates it to the clusters") {
 		t.Errorf("Events: %q", told)
 	}
 	w.usesPercent(75)
 	_ = w.reconcileN(2)
-	same(t, "what the hub was told later", []int32{10, 15}, w.hub.workloads[web].writes)
+	same(t, "what the hub was told later", []int32{10, 15}, w.hub.workloads[web].Writes)
 	if len(w.wrote) > 0 {
 		t.Errorf("the members were told, too: %q", w.wrote)
 	}
@@ -226,13 +226,13 @@ func TestTheHubTakesOver(t *testing.T) {
 func TestAHubThatFailsIsNoHubWithout(t *testing.T) {
 	w := inMembers(t, map[string]int32{"east": 6, "west": 4}, plain)
 	_ = w.reconcileN(1)
-	asked := w.members["east"].gets
+	asked := w.members["east"].Reads
 	w.hub.failGet = func() error { return errors.New("timeout") }
 	w.wants(30)
 	_ = w.reconcileN(2)
 	same(t, "replicas", map[string]int32{"east": 6, "west": 4}, w.runs())
 	same(t, "condition", "True ScaledInMembers", w.says(v1alpha1.Propagated))
-	if w.members["east"].gets != asked {
+	if w.members["east"].Reads != asked {
 		t.Error("members were asked")
 	}
 }
@@ -242,9 +242,9 @@ func TestTheHubTakesOverFromWhoObserves(t *testing.T) {
 	w := inMembers(t, map[string]int32{"east": 6, "west": 4}, plain)
 	_ = w.reconcileN(2)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.Mode = v1alpha1.ModeObserve })
-	w.hub.workloads[web] = &fakeWorkload{replicas: 1, selector: "app=web"}
+	w.hub.workloads[web] = &federatedhpatest.Workload{Replicas: 1, Selector: "app=web"}
 	_ = w.reconcileN(2)
-	if n := w.hub.workloads[web].replicas; n != 1 {
+	if n := w.hub.workloads[web].Replicas; n != 1 {
 		t.Errorf("the hub is told %d", n)
 	}
 }

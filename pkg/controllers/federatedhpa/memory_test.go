@@ -20,14 +20,14 @@ func TestRestartInTheMiddleOfAWindow(t *testing.T) {
 		w.usesPercent(50)
 		_ = w.reconcileN(30)
 		w.usesPercent(25)
-		begun := w.clock.Now()
-		for i := 0; w.hub.workloads[web].replicas == 10 && i < 100; i++ {
+		begun := w.Clock.Now()
+		for i := 0; w.hub.workloads[web].Replicas == 10 && i < 100; i++ {
 			if i == restartAfter {
 				w.restart()
 			}
 			_ = w.reconcileN(1)
 		}
-		if took := w.clock.Since(begun); took < 5*time.Minute || took > 5*time.Minute+2*period {
+		if took := w.Clock.Since(begun); took < 5*time.Minute || took > 5*time.Minute+2*period {
 			t.Errorf("with a new leader after %d reconciles: scaled in after %v", restartAfter, took)
 		}
 	}
@@ -52,9 +52,9 @@ func TestRestartAtTheMost(t *testing.T) {
 			w.usesPercent(25)
 			w.restart()
 			_ = w.reconcileN(19)
-			same(t, "replicas written within a window", nil, w.hub.workloads[web].writes)
+			same(t, "replicas written within a window", nil, w.hub.workloads[web].Writes)
 			_ = w.reconcileN(4)
-			same(t, "replicas written after it", []int32{5}, w.hub.workloads[web].writes)
+			same(t, "replicas written after it", []int32{5}, w.hub.workloads[web].Writes)
 		})
 	}
 }
@@ -64,7 +64,7 @@ func TestStatusIsWrittenOnlyForNews(t *testing.T) {
 	tests := map[string]func(*world){
 		"at the target":             func(*world) {},
 		"held by the window":        func(w *world) { w.usesPercent(25) },
-		"held by a silent cluster":  func(w *world) { w.usesPercent(5); w.members["west"].silence = federatedhpatest.Silence() },
+		"held by a silent cluster":  func(w *world) { w.usesPercent(5); w.members["west"].Silent = federatedhpatest.Silence() },
 		"limited by the most":       func(w *world) { w.usesPercent(100); w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 10 }) },
 		"with a window for up, too": func(w *world) { w.usesPercent(75); w.edit(upWindow) },
 		"without a workload":        func(w *world) { w.hub.workloads = nil },
@@ -78,9 +78,9 @@ func TestStatusIsWrittenOnlyForNews(t *testing.T) {
 			w := onHub(t)
 			arrange(w)
 			_ = w.reconcileN(2)
-			before := w.hub.statusWrites
+			before := w.hub.StatusWrites
 			_ = w.reconcileN(15)
-			if n := w.hub.statusWrites - before; n != 0 {
+			if n := w.hub.StatusWrites - before; n != 0 {
 				t.Errorf("%d writes", n)
 			}
 		})

@@ -124,7 +124,7 @@ func TestSeriesGoWithWhatTheyTellOf(t *testing.T) {
 	left.Status.Clusters = left.Status.Clusters[:1]
 	w.program.Metrics.show(left, w.program.MostShown)
 	same(t, "clusters", "1a", clusters())
-	w.hub.remove(web)
+	w.hub.Remove(web)
 	_, _ = w.reconcile(web)
 	for _, name := range []string{"cluster_replicas", "current_replicas", "state", "metric_target"} {
 		same(t, name, map[string]string{}, w.series("fleetscale_federatedhpa_"+name))

@@ -34,7 +34,7 @@ func TestObserve(t *testing.T) {
 		after  any
 	}{
 		"the hub is told": {
-			world: onHub(t), writes: func(w *world) any { return w.hub.workloads[web].writes }, before: []int32(nil), after: []int32{18},
+			world: onHub(t), writes: func(w *world) any { return w.hub.workloads[web].Writes }, before: []int32(nil), after: []int32{18},
 			would: "Observing False Observe: spec.mode is Observe: the workload would go from 10 to 18 replicas",
 			wants: 18,
 		},
@@ -57,7 +57,7 @@ func TestObserve(t *testing.T) {
 			same(t, "written while it observes", tc.before, tc.writes(w))
 			same(t, "acting", tc.would, acting(w))
 			same(t, "desired", tc.wants, w.object().Status.DesiredReplicas)
-			same(t, "heard", nil, w.heard())
+			same(t, "heard", nil, w.Heard())
 			w.edit(in(v1alpha1.ModeActive))
 			_ = w.reconcileN(1)
 			same(t, "written when it acts", tc.after, tc.writes(w))
@@ -85,15 +85,15 @@ func TestPaused(t *testing.T) {
 	w.edit(in(v1alpha1.ModePaused))
 	w.wants(18)
 	_ = w.reconcileN(3)
-	same(t, "written", nil, w.hub.workloads[web].writes)
+	same(t, "written", nil, w.hub.workloads[web].Writes)
 	same(t, "acting", "Paused False Paused: spec.mode is Paused: nothing is decided", acting(w))
 	same(t, "ScalingActive", "Paused", summary.Condition(&w.object().Status, autoscalingv2.ScalingActive).Reason)
 	same(t, "asked of the hub's metrics", 0, len(w.asked))
 	same(t, "the generation observed", w.object().Generation, *w.object().Status.ObservedGeneration)
-	same(t, "writes of the status", 1, w.hub.statusWrites)
+	same(t, "writes of the status", 1, w.hub.StatusWrites)
 	w.edit(in(""))
 	_ = w.reconcileN(1)
-	same(t, "written when it acts", []int32{18}, w.hub.workloads[web].writes)
+	same(t, "written when it acts", []int32{18}, w.hub.workloads[web].Writes)
 	same(t, "ScalingActive", "ValidMetricFound", summary.Condition(&w.object().Status, autoscalingv2.ScalingActive).Reason)
 }
 
@@ -101,12 +101,12 @@ func TestPaused(t *testing.T) {
 func TestNothingLeavesDistributedModeUnlessItActs(t *testing.T) {
 	for _, mode := range []v1alpha1.AutoscalingMode{v1alpha1.ModeObserve, v1alpha1.ModePaused} {
 		w := onHub(t)
-		w.hub.objects[web].Finalizers = []string{v1alpha1.MemberAutoscalersFinalizer}
+		w.hub.Objects[web].Finalizers = []string{v1alpha1.MemberAutoscalersFinalizer}
 		w.edit(in(mode))
 		_ = w.reconcileN(2)
 		same(t, string(mode)+": asked of the other mode", nil, w.other.did)
-		same(t, string(mode)+": written", nil, w.hub.workloads[web].writes)
-		w.hub.objects[web].DeletionTimestamp = &metav1.Time{Time: w.clock.Now()}
+		same(t, string(mode)+": written", nil, w.hub.workloads[web].Writes)
+		w.hub.Objects[web].DeletionTimestamp = &metav1.Time{Time: w.Clock.Now()}
 		_ = w.reconcileN(1)
 		same(t, string(mode)+": asked of the other mode when it is deleted", []string{"reconcile web"}, w.other.did)
 	}
@@ -118,12 +118,12 @@ func TestModeThatIsCut(t *testing.T) {
 	w.edit(in(v1alpha1.ModeObserve))
 	w.wants(18)
 	_ = w.reconcileN(1)
-	w.hub.objects[web].ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply,
+	w.hub.Objects[web].ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply,
 		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:mode":{}}}`)}}
-	w.hub.objects[web].Spec.Mode = ""
+	w.hub.Objects[web].Spec.Mode = ""
 	w.aged()
 	_ = w.reconcileN(8)
-	same(t, "written", nil, w.hub.workloads[web].writes)
+	same(t, "written", nil, w.hub.workloads[web].Writes)
 	same(t, "mode", v1alpha1.ModeObserve, w.object().Spec.Mode)
 }
 
@@ -134,7 +134,7 @@ func TestObserveBesideALiveAutoscaler(t *testing.T) {
 	w.members["west"].autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
 	twin := w.object()
 	twin.Name, twin.UID = "twin", "twin"
-	w.hub.put(twin)
+	w.hub.Put(twin)
 	w.edit(in(v1alpha1.ModeObserve))
 	w.wants(18)
 	_ = w.reconcileN(2)
@@ -142,11 +142,11 @@ func TestObserveBesideALiveAutoscaler(t *testing.T) {
 		"FederatedHPA shop/twin, HorizontalPodAutoscaler shop/live, "+
 		"HorizontalPodAutoscaler shop/own in cluster west", acting(w))
 	same(t, "explained", int32(18), w.object().Status.Explanation.DesiredReplicas)
-	same(t, "written", []int32(nil), w.hub.workloads[web].writes)
+	same(t, "written", []int32(nil), w.hub.workloads[web].Writes)
 	w.edit(in(v1alpha1.ModeActive))
 	_ = w.reconcileN(2)
 	same(t, "ScalingActive", "AmbiguousSelector", summary.Condition(&w.object().Status, autoscalingv2.ScalingActive).Reason)
-	same(t, "written beside it", []int32(nil), w.hub.workloads[web].writes)
+	same(t, "written beside it", []int32(nil), w.hub.workloads[web].Writes)
 }
 
 // The mode of each object is a series, which follows it, and goes with it.
@@ -174,7 +174,7 @@ func TestModeMetric(t *testing.T) {
 	w.edit(in(v1alpha1.ModePaused))
 	_ = w.reconcileN(1)
 	same(t, "paused", []string{"Paused"}, series())
-	delete(w.hub.objects, web)
+	delete(w.hub.Objects, web)
 	_ = w.reconcileN(1)
 	same(t, "gone", []string(nil), series())
 }

@@ -15,7 +15,7 @@ import (
 // observing has the program be one that only observes, on the hub that it returns.
 func (w *world) observing() *hubclient.Observed {
 	hub := hubclient.NewObserved(w.hub)
-	recorder := record.New(hub, recorder{w})
+	recorder := record.New(hub, w)
 	w.program.Hub, w.program.Live, w.program.Recorder, w.program.Observes = hub, hub.Live(w.hub), recorder, true
 	w.program.Central.Hub, w.program.Central.Recorder = hub, recorder
 	return hub
@@ -28,9 +28,9 @@ func TestObserverBesideAnotherController(t *testing.T) {
 	object := w.object()
 	object.Status.DesiredReplicas = 10
 	object.ManagedFields = []metav1.ManagedFieldsEntry{
-		{Manager: "karmada-controller-manager", Subresource: "status", Time: &metav1.Time{Time: w.clock.Now().Add(period)}},
+		{Manager: "karmada-controller-manager", Subresource: "status", Time: &metav1.Time{Time: w.Clock.Now().Add(period)}},
 	}
-	w.hub.put(object)
+	w.hub.Put(object)
 	hub := w.observing()
 	w.wants(18)
 	if err := w.reconcileN(3); err != nil {
@@ -50,9 +50,9 @@ func TestObserverBesideAnotherController(t *testing.T) {
 	}
 	same(t, "mode in metrics", map[string]string{"Observe web shop": "1"}, w.series("fleetscale_federatedhpa_mode"))
 
-	same(t, "scaled", []int32(nil), w.hub.workloads[web].writes)
-	same(t, "statuses written", 0, w.hub.statusWrites)
-	same(t, "written otherwise", []string(nil), w.hub.patched)
+	same(t, "scaled", []int32(nil), w.hub.workloads[web].Writes)
+	same(t, "statuses written", 0, w.hub.StatusWrites)
+	same(t, "written otherwise", []string(nil), w.hub.Patched)
 	same(t, "status on the hub", int32(10), w.object().Status.DesiredReplicas)
 	same(t, "mode on the hub", v1alpha1.AutoscalingMode(""), w.object().Spec.Mode)
 }
@@ -65,11 +65,11 @@ func TestObserverLeavesWhatIsDeleted(t *testing.T) {
 	_ = w.reconcileN(1)
 	object := w.object()
 	object.DeletionTimestamp, object.Finalizers = &metav1.Time{Time: start}, []string{"example.com/keeps"}
-	w.hub.put(object)
+	w.hub.Put(object)
 	again, err := w.reconcile(web)
 	if again != 0 || err != nil {
 		t.Errorf("comes again after %v, %v", again, err)
 	}
-	same(t, "written otherwise", []string(nil), w.hub.patched)
+	same(t, "written otherwise", []string(nil), w.hub.Patched)
 	same(t, "mode in metrics", map[string]string{}, w.series("fleetscale_federatedhpa_mode"))
 }

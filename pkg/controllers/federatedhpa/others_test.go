@@ -58,15 +58,15 @@ func TestRivalsOnTheHub(t *testing.T) {
 			tc.arrange(w)
 			err := w.reconcileN(1)
 			if tc.want == "" {
-				same(t, "replicas written", []int32{15}, w.hub.workloads[web].writes)
+				same(t, "replicas written", []int32{15}, w.hub.workloads[web].Writes)
 				return
 			}
 			if err == nil || !strings.HasSuffix(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
 			same(t, "status", "Failing 2/2 10->0 AmbiguousSelector", say(&w.object().Status))
-			same(t, "Events", []string{"AmbiguousSelector: " + tc.want, "FailedComputeMetricsReplicas: " + tc.want}, w.heard())
-			same(t, "replicas written", nil, w.hub.workloads[web].writes)
+			same(t, "Events", []string{"!AmbiguousSelector: " + tc.want, "!FailedComputeMetricsReplicas: " + tc.want}, w.Heard())
+			same(t, "replicas written", nil, w.hub.workloads[web].Writes)
 		})
 	}
 }
@@ -104,9 +104,9 @@ func TestTwoThatCountTheSamePods(t *testing.T) {
 		s.ClusterAffinity = &v1alpha1.ClusterAffinity{ClusterNames: []string{"east"}}
 	})
 	other := federatedhpatest.NewObject("other")
-	w.hub.put(other)
+	w.hub.Put(other)
 	key := client.ObjectKeyFromObject(other)
-	w.hub.workloads[key] = &fakeWorkload{replicas: 10, statusReplicas: 10, selector: "app in (web, db)"}
+	w.hub.workloads[key] = &federatedhpatest.Workload{Replicas: 10, StatusReplicas: 10, Selector: "app in (web, db)"}
 	_, _ = w.reconcile(key)
 	_ = w.reconcileN(1)
 	_, err := w.reconcile(key)
@@ -115,7 +115,7 @@ func TestTwoThatCountTheSamePods(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	same(t, "status", "Failing 1/1 10->0 AmbiguousSelector", say(&w.object().Status))
-	same(t, "the first to reconcile acts once", []int32{15}, w.hub.workloads[key].writes)
+	same(t, "the first to reconcile acts once", []int32{15}, w.hub.workloads[key].Writes)
 	w.members["east"].run("web", 0)
 	w.members["east"].run("db", 5)
 	w.members["east"].aged()
@@ -129,18 +129,18 @@ func TestTwoThatCountTheSamePods(t *testing.T) {
 		t.Error("both count the same Pods again, and nothing is said")
 	}
 	other.Spec.Mode = v1alpha1.ModePaused
-	w.hub.put(other)
+	w.hub.Put(other)
 	_, _ = w.reconcile(key)
 	if err := w.reconcileN(1); err != nil {
 		t.Errorf("while the other is paused: %v", err)
 	}
 	other.Spec.Mode = ""
-	w.hub.put(other)
+	w.hub.Put(other)
 	_, _ = w.reconcile(key)
 	if err := w.reconcileN(1); err == nil {
 		t.Error("the other acts again, and nothing is said")
 	}
-	w.hub.remove(key)
+	w.hub.Remove(key)
 	_, _ = w.reconcile(key)
 	if err := w.reconcileN(1); err != nil {
 		t.Errorf("after the other was deleted: %v", err)

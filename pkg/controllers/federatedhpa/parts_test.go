@@ -94,9 +94,9 @@ func TestDivision(t *testing.T) {
 			}
 			same(t, "replicas", tc.want, w.runs())
 			wrote := len(w.wrote)
-			w.heard()
+			w.Heard()
 			_ = w.reconcileN(3)
-			same(t, "Events when nothing changes", nil, w.heard())
+			same(t, "Events when nothing changes", nil, w.Heard())
 			if more := w.wrote[wrote:]; len(more) > 0 {
 				t.Errorf("nothing changes, and written is %v", more)
 			}
@@ -129,7 +129,7 @@ func TestOrderOfWrites(t *testing.T) {
 // A member that cannot be told is told at the next sync; until then nobody makes up for it, and people know.
 func TestAMemberThatCanNotBeTold(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4, "c": 4})
-	w.members["b"].failSet = func() error { return errors.New("no") }
+	w.members["b"].FailSet = func() error { return errors.New("no") }
 	w.wants(18)
 	err := w.reconcileN(1)
 	if err == nil || !strings.Contains(err.Error(), "cluster b: no") {
@@ -141,10 +141,10 @@ func TestAMemberThatCanNotBeTold(t *testing.T) {
 		"c Active assigned 6 current 4 ready 4"}, w.clusters())
 	same(t, "Events", []string{
 		"SuccessfulRescale: New size: 16; reason: external metric queue(nil) above target",
-		"FailedRescale: some clusters could not be scaled: cluster b: no"}, w.heard())
+		"!FailedRescale: some clusters could not be scaled: cluster b: no"}, w.Heard())
 	_ = w.reconcileN(2)
 	same(t, "replicas while it fails", map[string]int32{"a": 6, "b": 4, "c": 6}, w.runs())
-	w.members["b"].failSet = nil
+	w.members["b"].FailSet = nil
 	_ = w.reconcileN(2)
 	if got := w.runs(); got["a"]+got["b"]+got["c"] != 18 {
 		t.Errorf("replicas %v", got)
@@ -157,10 +157,10 @@ func TestToldButNotStored(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4})
 	_ = w.reconcileN(1)
 	w.wants(16)
-	w.hub.failStatus = func() error { return errors.New("no") }
+	w.hub.FailStatus = func() error { return errors.New("no") }
 	_ = w.reconcileN(1)
-	w.hub.failStatus = nil
-	w.members["b"].silence = federatedhpatest.Silence()
+	w.hub.FailStatus = nil
+	w.members["b"].Silent = federatedhpatest.Silence()
 	w.wants(40)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 20 })
 	_ = w.reconcileN(1)
@@ -175,10 +175,10 @@ func TestDownAndMoving(t *testing.T) {
 		s.MaxReplicas = 19
 		s.ReplicaDistribution.ClusterAutoscalingPreference = []v1alpha1.TargetClusterAutoscalingPreference{atMost("a", 3), weight("b", 1)}
 	})
-	w.members["b"].failSet = func() error { return errors.New("no") }
+	w.members["b"].FailSet = func() error { return errors.New("no") }
 	_ = w.reconcileN(5)
 	same(t, "replicas", map[string]int32{"a": 19, "b": 0}, w.runs())
-	w.members["b"].failSet = nil
+	w.members["b"].FailSet = nil
 	_ = w.reconcileN(1)
 	same(t, "replicas", map[string]int32{"a": 3, "b": 16}, w.runs())
 }
@@ -186,13 +186,13 @@ func TestDownAndMoving(t *testing.T) {
 // Where a replica moves, it is not taken away while the cluster that is to run it instead cannot be told.
 func TestNothingIsTakenAwayInVain(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 5, "b": 5}, by("StaticWeighted", atMost("a", 2), weight("b", 1)))
-	w.members["b"].failSet = func() error { return errors.New("no") }
+	w.members["b"].FailSet = func() error { return errors.New("no") }
 	_ = w.reconcileN(40)
 	same(t, "replicas", map[string]int32{"a": 5, "b": 5}, w.runs())
-	w.members["b"].failSet = nil
+	w.members["b"].FailSet = nil
 	_ = w.reconcileN(1)
 	same(t, "replicas", map[string]int32{"a": 2, "b": 8}, w.runs())
-	same(t, "Events", true, strings.Contains(fmt.Sprint(w.heard()), "ReplicasMoved: a: 5 to 2, b: 5 to 8"))
+	same(t, "Events", true, strings.Contains(fmt.Sprint(w.Heard()), "ReplicasMoved: a: 5 to 2, b: 5 to 8"))
 }
 
 // Somebody else writes a member's workload at the same time: the decision holds. If he wrote the same, nothing is written.
@@ -200,9 +200,9 @@ func TestConflictInAMember(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4})
 	w.wants(12)
 	one, times := w.members["a"], 0
-	one.failSet = func() error {
+	one.FailSet = func() error {
 		if times++; times == 1 {
-			one.workloads["web"].byHand(5)
+			one.Workloads["web"].ByHand(5)
 		}
 		return nil
 	}
@@ -211,9 +211,9 @@ func TestConflictInAMember(t *testing.T) {
 	}
 	same(t, "replicas", map[string]int32{"a": 6, "b": 6}, w.runs())
 	w.wants(16)
-	one.failSet = func() error {
+	one.FailSet = func() error {
 		if times++; times == 3 {
-			one.workloads["web"].byHand(8)
+			one.Workloads["web"].ByHand(8)
 		}
 		return nil
 	}
@@ -221,7 +221,7 @@ func TestConflictInAMember(t *testing.T) {
 		t.Error(err)
 	}
 	same(t, "replicas", map[string]int32{"a": 8, "b": 8}, w.runs())
-	same(t, "what was written", []int32{6}, one.workloads["web"].writes)
+	same(t, "what was written", []int32{6}, one.Workloads["web"].Writes)
 }
 
 // How a cluster takes part, and what becomes of the others.
@@ -235,33 +235,33 @@ func TestPartsOfClusters(t *testing.T) {
 		status   string
 		clusters string // the last one
 	}{
-		"silent, on the way up": {nil, func(w *world) { w.reconcileN(1); w.members["c"].silence = federatedhpatest.Silence(); w.wants(20) },
+		"silent, on the way up": {nil, func(w *world) { w.reconcileN(1); w.members["c"].Silent = federatedhpatest.Silence(); w.wants(20) },
 			map[string]int32{"a": 8, "b": 8, "c": 4}, "Active 2/3 12->20 ClusterUnreachable", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
 		"silent, on the way down": {nil, func(w *world) {
 			w.reconcileN(30)
-			w.members["c"].silence = federatedhpatest.Silence()
+			w.members["c"].Silent = federatedhpatest.Silence()
 			w.wants(6)
 			w.reconcileN(50)
 		},
 			map[string]int32{"a": 4, "b": 4, "c": 4}, "Held 2/3 12->12 ClusterUnreachable", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
 		"silent, with fewer allowed": {nil, func(w *world) {
 			w.reconcileN(1)
-			w.members["c"].silence = federatedhpatest.Silence()
+			w.members["c"].Silent = federatedhpatest.Silence()
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 6 })
 		}, map[string]int32{"a": 1, "b": 1, "c": 4}, "Active 2/3 12->6", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
 		"silent from before a new leader": {nil, func(w *world) {
 			w.reconcileN(1)
-			w.members["c"].silence = federatedhpatest.Silence()
+			w.members["c"].Silent = federatedhpatest.Silence()
 			w.reconcileN(1)
 			w.restart()
 			w.wants(20)
 		},
 			map[string]int32{"a": 8, "b": 8, "c": 4}, "Active 2/3 12->20 ClusterUnreachable", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
-		"its scale is forbidden": {nil, func(w *world) { w.members["c"].failGet = func() error { return refused }; w.wants(12) },
+		"its scale is forbidden": {nil, func(w *world) { w.members["c"].FailGet = func() error { return refused }; w.wants(12) },
 			map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 2/3 8->12 ClusterUnreachable", "c Unreachable assigned ? current ? ready 4 Forbidden"},
-		"without the workload": {nil, func(w *world) { delete(w.members["c"].workloads, "web"); w.wants(12) },
+		"without the workload": {nil, func(w *world) { delete(w.members["c"].Workloads, "web"); w.wants(12) },
 			map[string]int32{"a": 6, "b": 6}, "Active 2/2 8->12", "c Excluded assigned ? current ? ready ? TargetNotFound"},
-		"the workload is deleted there": {nil, func(w *world) { w.reconcileN(1); delete(w.members["c"].workloads, "web"); w.wants(12) },
+		"the workload is deleted there": {nil, func(w *world) { w.reconcileN(1); delete(w.members["c"].Workloads, "web"); w.wants(12) },
 			map[string]int32{"a": 6, "b": 6}, "Active 2/2 8->12", "c Excluded assigned ? current ? ready ? TargetNotFound"},
 		"not preferred": {by("StaticWeighted", weight("a", 1), weight("b", 1)), wants(12),
 			map[string]int32{"a": 6, "b": 6, "c": 4}, "Active 2/2 8->12", "c Excluded assigned 4 current ? ready ? NotPreferred"},
@@ -278,20 +278,20 @@ func TestPartsOfClusters(t *testing.T) {
 		"all are silent": {nil, func(w *world) {
 			w.reconcileN(1)
 			for _, m := range w.members {
-				m.silence = federatedhpatest.Silence()
+				m.Silent = federatedhpatest.Silence()
 			}
 			w.wants(50)
 		}, three, "Failing 0/3 12->12 FailedGetScale", "c Unreachable assigned 4 current 4 ready 4 Timeout"},
 		"none has it": {nil, func(w *world) {
 			for _, m := range w.members {
-				clear(m.workloads)
+				clear(m.Workloads)
 			}
 		}, map[string]int32{}, "Failing 0/0 0->0 FailedGetScale", "c Excluded assigned ? current ? ready ? TargetNotFound"},
 		"at their most, with more wanted": {by("StaticWeighted", atMost("a", 4), atMost("b", 4), atMost("c", 4)), wants(20),
 			three, "Failing 3/3 12->0 FailedUpdateScale Thresholds", "c Active assigned 4 current 4 ready 4"},
 		"scaled to zero by hand": {nil, func(w *world) {
 			for _, m := range w.members {
-				m.workloads["web"].byHand(0)
+				m.Workloads["web"].ByHand(0)
 			}
 		}, map[string]int32{"a": 0, "b": 0, "c": 0}, "Paused 3/3 0->0 ScalingDisabled", "c Active assigned 0 current 0 ready 4"},
 	}
@@ -325,6 +325,7 @@ func TestAFullCluster(t *testing.T) {
 	same(t, "replicas after it", map[string]int32{"a": 5, "b": 11}, w.runs())
 	same(t, "clusters", []string{"a Saturated assigned 5 current 8 ready 5 Unschedulable", "b Active assigned 11 current 8 ready 8"},
 		w.clusters())
+	same(t, "Event", true, strings.Contains(fmt.Sprint(w.Heard()), "!ClusterStateChanged: cluster a is Saturated: "))
 	_ = w.reconcileN(1)
 	w.wants(18)
 	_ = w.reconcileN(2)
@@ -413,9 +414,9 @@ func TestRebalance(t *testing.T) {
 func TestRebalanceIsInterrupted(t *testing.T) {
 	tests := map[string]struct{ begin, end func(*fakeMember) }{
 		"it cannot be told": {
-			func(m *fakeMember) { m.failSet = func() error { return errors.New("no") } }, func(m *fakeMember) { m.failSet = nil }},
+			func(m *fakeMember) { m.FailSet = func() error { return errors.New("no") } }, func(m *fakeMember) { m.FailSet = nil }},
 		"it is silent": {
-			func(m *fakeMember) { m.silence = federatedhpatest.Silence() }, func(m *fakeMember) { m.silence = nil }},
+			func(m *fakeMember) { m.Silent = federatedhpatest.Silence() }, func(m *fakeMember) { m.Silent = nil }},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -527,7 +528,7 @@ func TestAllClustersSaturated(t *testing.T) {
 	before := said()
 	w.wants(20)
 	_ = w.reconcileN(1)
-	since := w.clock.Since(start)
+	since := w.Clock.Since(start)
 	full := said()
 	_ = w.reconcileN(3)
 	same(t, "later", full, said())
@@ -545,7 +546,7 @@ func TestAClusterThatAddsNodes(t *testing.T) {
 	for _, m := range w.members {
 		m.roomKnown = true
 	}
-	w.members["b"].headroom = 20
+	w.members["b"].Grows = 20
 	w.wants(16)
 	_ = w.reconcileN(20)
 	same(t, "replicas", map[string]int32{"a": 4, "b": 12}, w.runs())
@@ -557,7 +558,7 @@ func TestAClusterThatAddsNodes(t *testing.T) {
 func TestAClusterThatPromisesNodesAndAddsNone(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("DynamicWeighted"))
 	w.members["a"].roomKnown, w.members["b"].roomKnown = true, true
-	w.members["b"].headroom, w.members["b"].room, w.members["a"].more = 20, 4, 20
+	w.members["b"].Grows, w.members["b"].room, w.members["a"].more = 20, 4, 20
 	w.wants(16)
 	_ = w.reconcileN(3)
 	if runs := w.runs(); runs["b"] <= 4 {

@@ -128,7 +128,7 @@ func TestReconcilesComeOutOfSeries(t *testing.T) {
 		w.usesPercent(percent)
 		_ = w.reconcileN(1)
 		w.program.Metrics.show(w.object(), w.program.MostShown)
-		moments = append(moments, series.Moments(scraped(t, w.registry, w.clock.Now()))...)
+		moments = append(moments, series.Moments(scraped(t, w.registry, w.Clock.Now()))...)
 	}
 	object := w.object()
 	all := series.Records(series.Of{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
 
@@ -51,13 +52,13 @@ func TestPartsOnKarmada(t *testing.T) {
 		"duplicated": {func(w *world) {
 			w.bind(2, at("a", 2), at("b", 2))
 			w.schedule("Duplicated")
-			w.hub.workloads[web] = &fakeWorkload{labels: retained}
+			w.hub.workloads[web] = &federatedhpatest.Workload{Labels: retained}
 		}, "2/2"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := inMembers(t, map[string]int32{"a": 2, "b": 2, "c": 2})
-			w.placed = placement.NewKarmada(w.hub, w.clock)
+			w.placed = placement.NewKarmada(w.hub, w.Clock)
 			w.restart()
 			tc.arrange(w)
 			_ = w.reconcileN(1)
@@ -100,12 +101,12 @@ func TestPlacement(t *testing.T) {
 		"all replicas in one cluster": {func(w *world) { w.bind(5, at("east", 5)); w.schedule("") },
 			"Active 1/1 10->10 ScaleDownStabilized", []string{"east Active assigned 5 current ? ready 5"}, 10},
 		"all replicas in each of two": {func(w *world) {
-			w.hub.workloads[web].replicas = 5
+			w.hub.workloads[web].Replicas = 5
 			w.bind(5, at("east", 5), at("west", 5))
 			w.schedule("Duplicated")
 		}, "Active 2/2 5->8", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 8},
 		"all replicas in each of two, by default": {func(w *world) {
-			w.hub.workloads[web].replicas = 5
+			w.hub.workloads[web].Replicas = 5
 			w.bind(5, at("east", 5), at("west", 5))
 			w.schedule("")
 		}, "Active 2/2 5->8", []string{"east Active assigned 5 current ? ready 5", "west Active assigned 5 current ? ready 5"}, 8},
@@ -128,14 +129,14 @@ func TestPlacement(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := onHub(t)
-			w.placed = placement.NewKarmada(w.hub, w.clock)
+			w.placed = placement.NewKarmada(w.hub, w.Clock)
 			w.restart()
 			w.usesPercent(75)
 			tc.arrange(w)
 			_, _ = w.reconcile(web)
 			same(t, "status", tc.status, say(&w.object().Status))
 			same(t, "clusters", tc.clusters, w.clusters())
-			if n := w.hub.workloads[web].replicas; n != tc.runs {
+			if n := w.hub.workloads[web].Replicas; n != tc.runs {
 				t.Errorf("%d replicas, want %d", n, tc.runs)
 			}
 		})
@@ -159,7 +160,7 @@ func TestAffinity(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			w := inMembers(t, map[string]int32{"a": 2, "b": 2, "c": 2})
-			w.members["a"].facts = assignment.ClusterFacts{Name: "a", Region: "eu", Labels: map[string]string{"tier": "production"}}
+			w.members["a"].About = assignment.ClusterFacts{Name: "a", Region: "eu", Labels: map[string]string{"tier": "production"}}
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ClusterAffinity = tc.affinity })
 			_ = w.reconcileN(1)
 			same(t, "clusters", tc.want, w.object().Status.Summary.Clusters)
@@ -170,7 +171,7 @@ func TestAffinity(t *testing.T) {
 // While it cannot be read where the workload is placed, the clusters stay in the status as they were.
 func TestPlacementCanNotBeRead(t *testing.T) {
 	w := onHub(t)
-	w.placed = placement.NewKarmada(w.hub, w.clock)
+	w.placed = placement.NewKarmada(w.hub, w.Clock)
 	w.restart()
 	w.bind(10, at("east", 5), at("west", 5))
 	_ = w.reconcileN(1)

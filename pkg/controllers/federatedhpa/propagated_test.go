@@ -19,7 +19,7 @@ import (
 
 // divides is what a propagator does: members are told the hub's replicas by halves, and run them as far as they may.
 func (w *world) divides() {
-	n := w.hub.workloads[web].replicas
+	n := w.hub.workloads[web].Replicas
 	for name, part := range map[string]int32{"east": n - n/2, "west": n / 2} {
 		w.member(name).deploy("web", part)
 	}
@@ -55,12 +55,12 @@ func TestPropagated(t *testing.T) {
 			}
 		}, "", ""},
 		"somebody does, one by one": {busy, func(w *world, reconcile int) {
-			w.member("east").deploy("web", min(w.hub.workloads[web].replicas-5, 5+int32(reconcile/10)))
+			w.member("east").deploy("web", min(w.hub.workloads[web].Replicas-5, 5+int32(reconcile/10)))
 			w.member("west").deploy("web", 5)
 		}, "", ""},
 		"somebody propagates without dividing": {busy, func(w *world, _ int) {
 			for _, m := range w.members {
-				m.deploy("web", w.hub.workloads[web].replicas)
+				m.deploy("web", w.hub.workloads[web].Replicas)
 			}
 		}, "", "False NotPropagated"},
 		"Pods find no node": {func(w *world) { busy(w); w.member("east").room = 2 }, func(w *world, _ int) { w.divides() }, "", ""},
@@ -73,14 +73,14 @@ func TestPropagated(t *testing.T) {
 			w.member("east").run("web", 12)
 		}, "", ""},
 		"a cluster is silent": {func(w *world) {
-			w.member("west").silence = federatedhpatest.Silence()
-			w.hub.workloads[web].byHand(
+			w.member("west").Silent = federatedhpatest.Silence()
+			w.hub.workloads[web].ByHand(
 				12)
 		}, nil, "", ""},
 		"Pods of a cluster were never seen": {func(w *world) { busy(w); w.member("west").hidden = federatedhpatest.Silence() }, nil, "", ""},
 		"a cluster does not say what it was told": {func(w *world) {
 			busy(w)
-			w.member("west").failGet = func() error { return errors.New("403 Forbidden") }
+			w.member("west").FailGet = func() error { return errors.New("403 Forbidden") }
 		}, nil, "", ""},
 		"the hub cannot be read between two reconciles": {busy, func(w *world, reconcile int) {
 			w.hub.failGet = nil
@@ -110,7 +110,7 @@ func TestPropagated(t *testing.T) {
 			same(t, "early", tc.early, w.says(v1alpha1.Propagated))
 			reconcile(3 * grace)
 			same(t, "late", tc.late, w.says(v1alpha1.Propagated))
-			told := slices.DeleteFunc(w.heard(), func(e string) bool { return !strings.HasPrefix(e, "NotPropagated: ") })
+			told := slices.DeleteFunc(w.Heard(), func(e string) bool { return !strings.HasPrefix(e, "!NotPropagated: ") })
 			if want := tc.late != ""; len(told) > 1 || want != (len(told) == 1) {
 				t.Errorf("Events: %q", told)
 			}
@@ -129,20 +129,20 @@ func TestPropagatedIsSaid(t *testing.T) {
 		"have the workload propagated to them and its replicas divided, as Karmada does, or set spec.replicaDistribution to have " +
 		"each cluster scaled"
 	same(t, "message", want, summary.Condition(&s, v1alpha1.Propagated).Message)
-	if told := w.heard(); !slices.Contains(told, "NotPropagated: "+want) {
+	if told := w.Heard(); !slices.Contains(told, "!NotPropagated: "+want) {
 		t.Errorf("Events: %q", told)
 	}
-	writes := w.hub.statusWrites
+	writes := w.hub.StatusWrites
 	w.restart()
 	_ = w.reconcileN(2 * grace)
 	same(t, "status to another leader", "Failing 2/2 15->15 NotPropagated", say(&w.object().Status))
-	if told := w.heard(); len(told) > 0 || w.hub.statusWrites > writes+1 {
-		t.Errorf("it is said again: %q, in %d writes", told, w.hub.statusWrites-writes)
+	if told := w.Heard(); len(told) > 0 || w.hub.StatusWrites > writes+1 {
+		t.Errorf("it is said again: %q, in %d writes", told, w.hub.StatusWrites-writes)
 	}
-	w.member("west").silence = federatedhpatest.Silence()
+	w.member("west").Silent = federatedhpatest.Silence()
 	_ = w.reconcileN(2)
 	same(t, "while nobody knows", "False NotPropagated", w.says(v1alpha1.Propagated))
-	w.member("west").silence = nil
+	w.member("west").Silent = nil
 	w.usesPercent(50)
 	w.divides()
 	_ = w.reconcileN(2)
@@ -158,7 +158,7 @@ func TestFollowersAreNotAsked(t *testing.T) {
 	_ = w.reconcileN(3)
 	w.member("east").room = 2 // Pods that wait are Pods
 	_ = w.reconcileN(3)
-	if n := w.member("east").gets + w.member("west").gets; n > 0 {
+	if n := w.member("east").Reads + w.member("west").Reads; n > 0 {
 		t.Errorf("members were asked %d times", n)
 	}
 }
@@ -188,7 +188,7 @@ func TestPreferencesOfParts(t *testing.T) {
 	w.aged()
 	_ = w.reconcileN(2)
 	same(t, "once it is there", "False AllMatched", w.says(v1alpha1.PreferenceUnmatched))
-	w.hub.workloads[web] = &fakeWorkload{replicas: 11, statusReplicas: 11, selector: "app=web"}
+	w.hub.workloads[web] = federatedhpatest.NewWorkload("web", 11)
 	w.edit(func(s *v1alpha1.FederatedHPASpec) { s.ReplicaDistribution = nil })
 	_ = w.reconcileN(2)
 	same(t, "where there are no preferences", "", w.says(v1alpha1.PreferenceUnmatched))
@@ -201,8 +201,8 @@ func TestPropagatedIsSeldomAsked(t *testing.T) {
 	w.member("east").run("web", 2)
 	_ = w.reconcileN(grace)
 	for name, m := range w.members {
-		if m.gets > 5 {
-			t.Errorf("%s was asked %d times in %d reconciles", name, m.gets, grace)
+		if m.Reads > 5 {
+			t.Errorf("%s was asked %d times in %d reconciles", name, m.Reads, grace)
 		}
 	}
 }

@@ -52,10 +52,10 @@ func TestWhatIsRecorded(t *testing.T) {
 			round()
 			w.usesPercent(50)
 			round()
-			w.members["west"].silence = federatedhpatest.Silence()
+			w.members["west"].Silent = federatedhpatest.Silence()
 			w.usesPercent(5)
 			round()
-			w.members["west"].silence = nil
+			w.members["west"].Silent = nil
 			w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 12 })
 			round()
 			w.restart()

@@ -29,29 +29,29 @@ func TestReservedNamespaces(t *testing.T) {
 			w := newWorld(t)
 			w.member("east").deploy("web", 5)
 			key := client.ObjectKey{Namespace: "kube-system", Name: "web"}
-			w.hub.workloads[key] = &fakeWorkload{replicas: 10, statusReplicas: 10, selector: "app=web"}
+			w.hub.workloads[key] = federatedhpatest.NewWorkload("web", 10)
 			object := federatedhpatest.NewObject("web")
 			object.Namespace = key.Namespace
 			change(object)
-			w.hub.put(object)
+			w.hub.Put(object)
 			for range 3 {
 				if after, err := w.reconcile(key); err != nil || after != period {
 					t.Fatalf("reconciled again after %v, %v", after, err)
 				}
 			}
-			status := &w.hub.objects[key].Status
+			status := &w.hub.Objects[key].Status
 			c := summary.Condition(status, autoscalingv2.AbleToScale)
 			same(t, "AbleToScale", "False NamespaceNotAllowed: "+why, string(c.Status)+" "+c.Reason+": "+c.Message)
 			same(t, "state", v1alpha1.StateFailing, status.Summary.State)
-			same(t, "heard", []string{"NamespaceNotAllowed: " + why}, w.heard())
-			same(t, "statuses written", 1, w.hub.statusWrites)
+			same(t, "heard", []string{"!NamespaceNotAllowed: " + why}, w.Heard())
+			same(t, "statuses written", 1, w.hub.StatusWrites)
 			same(t, "asked", 0, len(w.asked))
-			same(t, "written on the hub", []int32(nil), w.hub.workloads[key].writes)
+			same(t, "written on the hub", []int32(nil), w.hub.workloads[key].Writes)
 			same(t, "written to members", []string(nil), w.wrote)
 			w.other.did = nil
-			object = w.hub.objects[key].DeepCopy()
-			object.DeletionTimestamp, object.Finalizers = &metav1.Time{Time: w.clock.Now()}, []string{v1alpha1.MemberAutoscalersFinalizer}
-			w.hub.put(object)
+			object = w.hub.Objects[key].DeepCopy()
+			object.DeletionTimestamp, object.Finalizers = &metav1.Time{Time: w.Clock.Now()}, []string{v1alpha1.MemberAutoscalersFinalizer}
+			w.hub.Put(object)
 			if _, err := w.reconcile(key); err != nil {
 				t.Fatal(err)
 			}

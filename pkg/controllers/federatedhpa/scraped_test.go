@@ -39,8 +39,8 @@ func TestWhatIsScraped(t *testing.T) {
 		{percent: 50, queue: 120, rounds: 4},
 		{percent: 90, queue: 120, rounds: 1},
 		{percent: 52, queue: 700, rounds: 2},
-		{percent: 20, queue: 30, rounds: 2, change: func() { w.members["west"].silence = federatedhpatest.Silence() }},
-		{percent: 21, queue: 30, rounds: 2, change: func() { w.members["west"].silence = nil }},
+		{percent: 20, queue: 30, rounds: 2, change: func() { w.members["west"].Silent = federatedhpatest.Silence() }},
+		{percent: 21, queue: 30, rounds: 2, change: func() { w.members["west"].Silent = nil }},
 		{percent: 30, queue: 30, rounds: 30, change: func() { w.edit(func(s *v1alpha1.FederatedHPASpec) { s.MaxReplicas = 22 }) }},
 		{percent: 50, queue: 30, rounds: 2, change: w.restart}, // another leader
 	} {
@@ -88,13 +88,13 @@ func (s *scrapes) round() {
 	registry.MustRegister(s.program.Metrics)
 	families, err := registry.Gather()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	is, text := scrape{at: s.clock.Now().Sub(start), decided: -1}, &bytes.Buffer{}
+	is, text := scrape{at: s.Clock.Now().Sub(start), decided: -1}, &bytes.Buffer{}
 	for _, family := range families {
 		family.Help = nil // which nobody reads here
 		if _, err := expfmt.MetricFamilyToText(text, family); err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		if family.GetName() == "fleetscale_federatedhpa_decision_timestamp_seconds" {
 			is.decided = time.UnixMicro(int64(family.Metric[0].GetGauge().GetValue() * 1e6)).Sub(start)

@@ -44,20 +44,20 @@ func newLife(t *testing.T, seed uint64) *life {
 	for i := range 1 + l.r.IntN(5) {
 		m := l.member(fmt.Sprint("c", i))
 		m.startup = time.Duration(l.r.IntN(90)) * time.Second
-		m.offset = time.Duration(l.r.IntN(40)-20) * time.Second
+		m.Offset = time.Duration(l.r.IntN(40)-20) * time.Second
 		m.deploy("web", 1+l.r.Int32N(5))
-		m.failSet = func() error { return l.perhaps("a member refuses a write", 12) }
+		m.FailSet = func() error { return l.perhaps("a member refuses a write", 12) }
 	}
 	if l.direct {
 		types := []v1alpha1.ReplicaDistributionType{"StaticWeighted", "DynamicWeighted", "LoadWeighted", "Aggregated", "Prioritized"}
 		object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: types[l.r.IntN(len(types))], Rebalance: new(l.r.IntN(3) == 0)}
 	} else {
-		l.hub.workloads[web] = &fakeWorkload{replicas: 5, statusReplicas: 5, selector: "app=web"}
-		l.placed = placement.NewKarmada(l.hub, l.clock)
+		l.hub.workloads[web] = federatedhpatest.NewWorkload("web", 5)
+		l.placed = placement.NewKarmada(l.hub, l.Clock)
 		l.hub.failSet = func() error { return l.perhaps("the hub refuses a write", 3) }
 	}
-	l.hub.failStatus = l.lostStatus
-	l.hub.stale = func() bool { return !l.edited && l.r.IntN(20) == 0 }
+	l.hub.FailStatus = l.lostStatus
+	l.hub.Stale = func() bool { return !l.edited && l.r.IntN(20) == 0 }
 	if l.r.IntN(2) == 0 {
 		object.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.CPU(50)}
 	}
@@ -65,15 +65,13 @@ func newLife(t *testing.T, seed uint64) *life {
 	l.use = func(string, string) int64 { return l.load / int64(max(1, l.ready())) }
 	l.aged()
 	l.propagate()
-	l.hub.put(object)
+	l.hub.Put(object)
 	l.restart()
 	return l
 }
 
-// perhaps is an error, once in n times.
+// perhaps is an error, once in n times. The lock is held.
 func (l *life) perhaps(what string, n int) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.r.IntN(n) > 0 {
 		return nil
 	}
@@ -115,20 +113,20 @@ func (l *life) propagate() {
 	sum := int32(0)
 	for i, name := range names {
 		m := l.members[name]
-		part := w.replicas / int32(len(names))
-		if int32(i) < w.replicas%int32(len(names)) {
+		part := w.Replicas / int32(len(names))
+		if int32(i) < w.Replicas%int32(len(names)) {
 			part++
 		}
-		if m.silence == nil {
-			m.workloads["web"].replicas = part
+		if m.Silent == nil {
+			m.Workloads["web"].Replicas = part
 			m.run("web", int(part))
 		}
-		sum += m.workloads["web"].replicas
+		sum += m.Workloads["web"].Replicas
 		clusters = append(clusters, placement.ResourceBindingCluster{Name: name, Replicas: part})
 		l.bound[name] = part
 	}
-	w.statusReplicas = sum
-	l.bind(max(1, w.replicas), clusters...)
+	w.StatusReplicas = sum
+	l.bind(max(1, w.Replicas), clusters...)
 }
 
 // happens is what may, before a reconcile.
@@ -140,11 +138,11 @@ func (l *life) happens() {
 		l.values = []int64{l.load * 1000 / 50}
 		l.did("the load is %d", l.load)
 	case 2:
-		one.silence = federatedhpatest.Silence()
-		l.did("%s is silent", one.facts.Name)
+		one.Silent = federatedhpatest.Silence()
+		l.did("%s is silent", one.About.Name)
 	case 3, 4:
 		for _, m := range l.members {
-			m.silence = nil
+			m.Silent = nil
 		}
 		l.did("all are seen")
 	case 5:
@@ -162,31 +160,31 @@ func (l *life) happens() {
 		}
 	case 7:
 		one.room = []int{3, 8, 1000}[l.r.IntN(3)]
-		l.did("%s has room for %d", one.facts.Name, one.room)
+		l.did("%s has room for %d", one.About.Name, one.room)
 	case 8:
 		one.autoscalers = nil
 		if l.direct && l.r.IntN(4) == 0 {
 			one.autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
-			l.did("%s has an autoscaler of its own", one.facts.Name)
+			l.did("%s has an autoscaler of its own", one.About.Name)
 		}
 	}
 }
 
 func (l *life) did(what string, args ...any) {
-	l.trace = append(l.trace, l.clock.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(what, args...))
+	l.trace = append(l.trace, l.Clock.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(what, args...))
 }
 
 // total returns what the fleet was told, without replicas that run twice.
 func (l *life) total() int32 {
 	if !l.direct {
-		return l.hub.workloads[web].replicas
+		return l.hub.workloads[web].Replicas
 	}
 	n, known := int32(0), memory{}
 	if m := l.program.memories.Find(web); m != nil {
 		known = *m
 	}
 	for name, m := range l.members {
-		n += m.workloads["web"].replicas - known.central.Moved[name]
+		n += m.Workloads["web"].Replicas - known.central.Moved[name]
 	}
 	return n
 }
@@ -194,7 +192,7 @@ func (l *life) total() int32 {
 // unseen reports whether a cluster is silent which runs something.
 func (l *life) unseen() bool {
 	for name, m := range l.members {
-		if m.silence != nil && m.workloads["web"].replicas > 0 && (l.direct || l.bound[name] > 0) {
+		if m.Silent != nil && m.Workloads["web"].Replicas > 0 && (l.direct || l.bound[name] > 0) {
 			return true
 		}
 	}
@@ -239,19 +237,19 @@ func (l *life) sync() {
 	}
 	l.edited, l.lost = false, wait != period
 	l.propagate()
-	l.clock.SetTime(l.clock.Now().Add(period))
+	l.Clock.SetTime(l.Clock.Now().Add(period))
 }
 
 func (h *hub) scaleWrites() []int32 {
 	if w := h.workloads[web]; w != nil {
-		return w.writes
+		return w.Writes
 	}
 	return nil
 }
 
 func (l *life) conflicts() bool {
 	for _, m := range l.members {
-		if m.silence != nil || m.autoscalers != nil {
+		if m.Silent != nil || m.autoscalers != nil {
 			return true
 		}
 	}
@@ -259,19 +257,19 @@ func (l *life) conflicts() bool {
 }
 
 func (l *life) fail(what string, args ...any) {
-	l.t.Helper()
+	l.T.Helper()
 	last := l.trace[max(0, len(l.trace)-25):]
-	l.t.Fatalf("%s\n%+v\n%s", fmt.Sprintf(what, args...), l.object().Spec, strings.Join(last, "\n"))
+	l.T.Fatalf("%s\n%+v\n%s", fmt.Sprintf(what, args...), l.object().Spec, strings.Join(last, "\n"))
 }
 
 // calm lets everything be well and the load constant: after a while nothing is written any more. That while may be long:
 // policies may let go of one replica in minutes, and replicas that move do so a few at a time.
 func (l *life) calm() {
 	for _, m := range l.members {
-		m.silence, m.failSet, m.autoscalers, m.room = nil, nil, nil, 1000
+		m.Silent, m.FailSet, m.autoscalers, m.room = nil, nil, nil, 1000
 	}
-	l.hub.failSet, l.hub.failStatus, l.hub.stale = nil, nil, nil
-	writes := func() int { return len(l.wrote) + len(l.hub.scaleWrites()) + l.hub.statusWrites }
+	l.hub.failSet, l.hub.FailStatus, l.hub.Stale = nil, nil, nil
+	writes := func() int { return len(l.wrote) + len(l.hub.scaleWrites()) + l.hub.StatusWrites }
 	for reconciles, quiet := 0, 0; quiet < 60; reconciles++ {
 		before := writes()
 		l.sync()

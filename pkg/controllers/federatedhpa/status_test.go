@@ -5,6 +5,7 @@ package federatedhpa
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,7 +79,7 @@ func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("long ", 10_000)
 	tests := map[string]func(*world){
 		"of an error": func(w *world) { w.hub.failGet = func() error { return errors.New(long) } },
-		"of a member": func(w *world) { w.members["east"].silence = &fleet.Silence{Reason: fleet.Reason(long), Detail: long} },
+		"of a member": func(w *world) { w.members["east"].Silent = &fleet.Silence{Reason: fleet.Reason(long), Detail: long} },
 	}
 	for name, arrange := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +97,7 @@ func TestLongTexts(t *testing.T) {
 					t.Errorf("what is said of %s is %d and %d bytes long", c.Name, len(c.Reason), len(c.Message))
 				}
 			}
-			for _, e := range w.heard() {
+			for _, e := range w.Heard() {
 				if _, note, _ := strings.Cut(e, ": "); len(note) > summary.LongestNote {
 					t.Errorf("an Event is %d bytes long", len(note))
 				}
@@ -108,7 +109,7 @@ func TestLongTexts(t *testing.T) {
 // Fields of clusters: age of metrics by the cluster's clock, weights, since when.
 func TestClusterFields(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4}, by("StaticWeighted", weight("a", 3), weight("b", 1)))
-	w.members["a"].offset = -20 * time.Second
+	w.members["a"].Offset = -20 * time.Second
 	w.answer = func(m *replicas.Metric) {
 		for name, sample := range m.Pods["b"] {
 			sample.At = sample.At.Add(-30 * time.Second)
@@ -116,7 +117,7 @@ func TestClusterFields(t *testing.T) {
 		}
 	}
 	_ = w.reconcileN(2)
-	w.members["b"].silence = federatedhpatest.Silence()
+	w.members["b"].Silent = federatedhpatest.Silence()
 	_ = w.reconcileN(2)
 	a, b := w.object().Status.Clusters[0], w.object().Status.Clusters[1]
 	same(t, "ages", []int32{0}, []int32{*a.MetricAgeSeconds})
@@ -127,20 +128,20 @@ func TestClusterFields(t *testing.T) {
 		t.Errorf("said of the silent cluster: %+v", b)
 	}
 	same(t, "Ready Pods", int32(8), *w.object().Status.ReadyReplicas)
-	w.members["b"].silence = nil
+	w.members["b"].Silent = nil
 	_ = w.reconcileN(1)
 	same(t, "age", int32(30), *w.object().Status.Clusters[1].MetricAgeSeconds)
-	same(t, "Event", true, strings.Contains(fmt.Sprint(w.heard()), "ClusterStateChanged: cluster b is Active again"))
+	same(t, "Event", true, slices.Contains(w.Heard(), "ClusterStateChanged: cluster b is Active again"))
 }
 
 // Series are those of the documentation, and those of an object end with it.
 func TestMetrics(t *testing.T) {
 	w := inMembers(t, map[string]int32{"a": 4, "b": 4, "c": 4})
-	w.members["b"].failSet = func() error { return errors.New("no") }
-	w.members["c"].silence = federatedhpatest.Silence()
+	w.members["b"].FailSet = func() error { return errors.New("no") }
+	w.members["c"].Silent = federatedhpatest.Silence()
 	w.usesPercent(100)
 	_ = w.reconcileN(1)
-	w.hub.put(federatedhpatest.NewObject("broken"))
+	w.hub.Put(federatedhpatest.NewObject("broken"))
 	_, _ = w.reconcile(objectKey("broken"))
 	if problems, err := testutil.GatherAndLint(w.registry); err != nil || len(problems) > 0 {
 		t.Errorf("lint: %v, %v", problems, err)
@@ -150,8 +151,8 @@ func TestMetrics(t *testing.T) {
 		of+"desired_replicas", of+"num_horizontal_pod_autoscalers", of+"reconciliations_total"); err != nil {
 		t.Error(err)
 	}
-	w.hub.remove(web)
-	w.hub.remove(objectKey("broken"))
+	w.hub.Remove(web)
+	w.hub.Remove(objectKey("broken"))
 	_, _ = w.reconcile(objectKey("broken"))
 	_, _ = w.reconcile(web)
 	if n, err := testutil.GatherAndCount(w.registry, of+"desired_replicas", own+"unseen"); n > 0 || err != nil {
@@ -209,10 +210,10 @@ func TestClocksThatAreNotBelieved(t *testing.T) {
 			" east (behind)",
 	} {
 		w := onHub(t)
-		w.member("east").offset = offset
+		w.member("east").Offset = offset
 		_ = w.reconcileN(1)
 		same(t, fmt.Sprintf("said of %v", offset), want, summary.Condition(&w.object().Status, v1alpha1.ClockSkewed).Message)
-		w.member("east").offset = 0
+		w.member("east").Offset = 0
 		_ = w.reconcileN(1)
 		if want != "" {
 			same(t, "said then", "the clock of every cluster is near enough to the hub's",

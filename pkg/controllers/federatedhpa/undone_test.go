@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 )
@@ -19,14 +20,14 @@ var retained = map[string]string{sight.RetainReplicas: "true"}
 
 // onKarmada has the workload on a Karmada hub, which places five of it in each of two clusters by the rule.
 func (w *world) onKarmada(rule string, labels map[string]string) {
-	w.placed = placement.NewKarmada(w.hub, w.clock)
+	w.placed = placement.NewKarmada(w.hub, w.Clock)
 	w.restart()
 	w.bind(10, at("east", 5), at("west", 5))
 	w.schedule(rule)
 	if w.hub.workloads[web] == nil {
-		w.hub.workloads[web] = &fakeWorkload{replicas: 10, statusReplicas: 10, selector: "app=web"}
+		w.hub.workloads[web] = federatedhpatest.NewWorkload("web", 10)
 	}
-	w.hub.workloads[web].labels = labels
+	w.hub.workloads[web].Labels = labels
 }
 
 // Nothing is written that Karmada would undo, on the hub or in members; what to do is said once, and it continues by itself.
@@ -39,9 +40,9 @@ func TestUndoneIsNotWritten(t *testing.T) {
 		correct   func(*world)
 	}{
 		"the hub, of replicas that are retained": {false, "Divided", retained, sight.ReasonRetainReplicasSet,
-			func(w *world) { w.hub.workloads[web].labels = nil }},
+			func(w *world) { w.hub.workloads[web].Labels = nil }},
 		"members, of replicas that are not": {true, "Duplicated", nil, sight.ReasonRetainReplicasMissing,
-			func(w *world) { w.hub.workloads[web].labels = retained }},
+			func(w *world) { w.hub.workloads[web].Labels = retained }},
 		"members, that may lose the workload": {true, "Divided", retained, sight.ReasonDividedPlacement,
 			func(w *world) { w.schedule("Duplicated") }},
 	}
@@ -55,16 +56,16 @@ func TestUndoneIsNotWritten(t *testing.T) {
 			w.onKarmada(tc.rule, tc.labels)
 			before, writes := w.object().Status.Clusters, len(w.wrote)
 			w.usesPercent(75)
-			w.heard()
+			w.Heard()
 			if err := w.reconcileN(4); err != nil {
 				t.Error(err)
 			}
 			status := w.object().Status
 			same(t, "status", "Failing 2/2 10->10 "+tc.want, say(&status))
 			same(t, "clusters", before, status.Clusters)
-			same(t, "writes on the hub", nil, w.hub.workloads[web].writes)
+			same(t, "writes on the hub", nil, w.hub.workloads[web].Writes)
 			same(t, "writes in members", writes, len(w.wrote))
-			if heard := w.heard(); len(heard) != 1 || !strings.HasPrefix(heard[0], tc.want+": ") {
+			if heard := w.Heard(); len(heard) != 1 || !strings.HasPrefix(heard[0], "!"+tc.want+": ") {
 				t.Errorf("heard %q", heard)
 			}
 			tc.correct(w)
@@ -91,7 +92,7 @@ func TestUndoneIsNotKnown(t *testing.T) {
 		"it is no longer there":          {true, func(w *world) { delete(w.hub.workloads, web) }, "Failing  0->0 RetainReplicasMissing"},
 		"nobody places workloads":        {true, func(w *world) { w.placed = nil; w.restart() }, "Active 2/2 10->15"},
 		"nobody places it, but it is set": {false, func(w *world) {
-			w.placed, w.hub.workloads[web].labels = nil, retained
+			w.placed, w.hub.workloads[web].Labels = nil, retained
 			w.restart()
 		}, "Active 2/2 10->15"},
 	}

@@ -41,7 +41,7 @@ func TestAScaleThatCanNotBeRead(t *testing.T) {
 			if _, err := w.reconcile(web); err == nil || !strings.HasSuffix(err.Error(), "/shop/web: "+tc.want) {
 				t.Errorf("error %v, want one that ends in %q", err, tc.want)
 			}
-			same(t, "Events", []string{"FailedGetScale: " + tc.want}, w.heard())
+			same(t, "Events", []string{"!FailedGetScale: " + tc.want}, w.Heard())
 			able := summary.Condition(&w.object().Status, autoscalingv2.AbleToScale)
 			same(t, "the condition", "the HPA controller was unable to get the target's current scale: "+tc.want, able.Message)
 		})

@@ -7,26 +7,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/klog/v2"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -57,21 +49,18 @@ var web = client.ObjectKey{Namespace: "shop", Name: "web"}
 
 // world is a hub, its members, a load, and the controller that reconciles it all.
 type world struct {
-	t       testing.TB
-	clock   *clocktesting.FakePassiveClock
+	*federatedhpatest.World
 	hub     *hub
 	members map[string]*fakeMember
 	settled error
 	held    error
 	placed  placement.Source
 
-	mu     sync.Mutex
 	asked  []hubmetrics.Question
 	use    func(cluster, pod string) int64 // in percent of what a Pod requests; negative: there is no sample
 	values []int64                         // of External metrics, in milli
 	fault  error                           // instead of an answer
 	answer func(*replicas.Metric)          // changes an answer
-	told   []string                        // Events, as "Reason: message"
 	wrote  []string                        // what members were told, in order
 
 	records  records
@@ -83,11 +72,11 @@ type world struct {
 // onHub has a Deployment of ten on the hub, whose Pods run in two members, at their target.
 func onHub(t testing.TB) *world {
 	w := newWorld(t)
-	w.hub.workloads[web] = &fakeWorkload{replicas: 10, statusReplicas: 10, selector: "app=web"}
+	w.hub.workloads[web] = federatedhpatest.NewWorkload("web", 10)
 	w.member("east").run("web", 5)
 	w.member("west").run("web", 5)
 	w.aged()
-	w.hub.put(federatedhpatest.NewObject("web"))
+	w.hub.Put(federatedhpatest.NewObject("web"))
 	return w
 }
 
@@ -103,13 +92,13 @@ func inMembers(t testing.TB, n map[string]int32, change ...func(*v1alpha1.Federa
 	for _, f := range change {
 		f(object)
 	}
-	w.hub.put(object)
+	w.hub.Put(object)
 	return w
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), members: map[string]*fakeMember{}}
-	w.hub = newHub(t, w.clock)
+	w := &world{World: federatedhpatest.NewWorld(t, start), members: map[string]*fakeMember{}}
+	w.hub = newHub(w.World)
 	w.use = func(string, string) int64 { return 50 }
 	w.restart()
 	return w
@@ -122,15 +111,15 @@ func (w *world) restart() {
 		mapper.Add(appsv1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
 	w.registry = prometheus.NewRegistry()
-	recorder := record.New(w.hub, recorder{w})
+	recorder := record.New(w.hub, w)
 	w.program = New(Options{
-		Hub: w.hub, Live: w.hub, Recorder: recorder, Distributed: &w.other, SyncPeriod: period, Clock: w.clock,
+		Hub: w.hub, Live: w.hub, Recorder: recorder, Distributed: &w.other, SyncPeriod: period, Clock: w.Clock,
 		Losses: served.NewLosses(w.registry), Metrics: NewMetrics(w.registry), MostShown: 100,
 		Hold: func() error { return cmp.Or(w.held, w.settled) },
 		Central: central.New(central.Options{
-			Hub: w.hub, Live: templates{hub: w.hub}, Scales: scales{hub: w.hub}, Mapper: mapper, Recorder: recorder, Ask: w,
+			Hub: w.hub, Live: w.hub, Scales: scales{hub: w.hub}, Mapper: mapper, Recorder: recorder, Ask: w,
 			PropagationGrace: 5 * time.Minute,
-			Fleet:            &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
+			Fleet:            &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.Clock},
 			Decision: replicas.Options{
 				StabilizationWindow: 5 * time.Minute, Tolerance: 0.1, CPUInitializationPeriod: 5 * time.Minute, InitialReadinessDelay: 30 * time.Second,
 			},
@@ -143,19 +132,14 @@ func (w *world) restart() {
 // member returns the member of that name, which it makes if there is none.
 func (w *world) member(name string) *fakeMember {
 	if w.members[name] == nil {
-		w.members[name] = newMember(name, w.clock)
-		w.members[name].order = func(what string) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.wrote = append(w.wrote, what)
-		}
+		w.members[name] = newMember(w, name)
 	}
 	return w.members[name]
 }
 
 // deploy makes a workload of so many replicas, all of which run.
 func (m *fakeMember) deploy(app string, n int32) {
-	m.workloads[app] = &fakeWorkload{replicas: n, statusReplicas: n, selector: "app=" + app}
+	m.Workloads[app] = federatedhpatest.NewWorkload(app, n)
 	m.run(app, int(n))
 }
 
@@ -167,18 +151,12 @@ func (w *world) aged() {
 
 func (w *world) Settled() error { return w.settled }
 
-func (w *world) Clusters() []workload.Cluster {
-	var all []workload.Cluster
-	for _, name := range slices.Sorted(maps.Keys(w.members)) {
-		all = append(all, w.members[name])
-	}
-	return all
-}
+func (w *world) Clusters() []workload.Cluster { return federatedhpatest.Clusters(w.members) }
 
 // Ask answers for the members that are not silent.
 func (w *world) Ask(_ context.Context, q hubmetrics.Question) replicas.Metric {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	w.asked = append(w.asked, q)
 	if w.fault != nil {
 		return replicas.Metric{Err: w.fault}
@@ -186,7 +164,7 @@ func (w *world) Ask(_ context.Context, q hubmetrics.Question) replicas.Metric {
 	m := replicas.Metric{Coverage: &fleet.Coverage{}, Pods: map[string]map[string]replicas.Sample{}}
 	for _, name := range q.Clusters {
 		one := w.members[name]
-		if one == nil || one.silence != nil {
+		if one == nil || one.Silent != nil {
 			m.Coverage.Silent = append(m.Coverage.Silent, fleet.SilentMember{Cluster: name, Silence: fleet.Silence{Reason: fleet.ReasonTimeout}})
 			continue
 		}
@@ -204,10 +182,10 @@ func (w *world) Ask(_ context.Context, q hubmetrics.Question) replicas.Metric {
 
 func (w *world) samples(m *fakeMember, selector labels.Selector) map[string]replicas.Sample {
 	samples := map[string]replicas.Sample{}
-	for _, p := range m.Pods(w.t.Context(), "shop", selector).Pods {
-		percent := w.use(m.facts.Name, p.Name)
+	for _, p := range m.listing(selector).Pods {
+		percent := w.use(m.About.Name, p.Name)
 		if p.Phase == corev1.PodRunning && percent >= 0 {
-			samples[p.Name] = replicas.Sample{Value: 10 * percent, At: w.clock.Now().Add(m.offset), Window: period}
+			samples[p.Name] = replicas.Sample{Value: 10 * percent, At: w.Clock.Now().Add(m.Offset), Window: period}
 		}
 	}
 	return samples
@@ -216,42 +194,9 @@ func (w *world) samples(m *fakeMember, selector labels.Selector) map[string]repl
 // usesPercent is the use of every Pod.
 func (w *world) usesPercent(percent int64) { w.use = func(string, string) int64 { return percent } }
 
-type recorder struct{ *world }
-
-func (r recorder) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.told = append(r.told, reason+": "+fmt.Sprintf(note, args...))
-}
-
-// templates are the workloads themselves; each requests a core for its Pods.
-type templates struct {
-	client.Reader
-	hub *hub
-}
-
-func (t templates) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	t.hub.mu.Lock()
-	defer t.hub.mu.Unlock()
-	found := t.hub.workloads[key]
-	switch {
-	case t.hub.noTemplate != nil:
-		return t.hub.noTemplate
-	case found == nil:
-		return apierrors.NewNotFound(schema.GroupResource{Resource: "deployments"}, key.Name)
-	}
-	into.SetLabels(found.labels)
-	into.SetManagedFields(found.setBy)
-	into.(*unstructured.Unstructured).Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{
-		"containers": []any{map[string]any{"name": "app", "resources": map[string]any{"requests": map[string]any{"cpu": "1"}}}},
-	}}}
-	return nil
-}
-
 // reconcile is one reconcile at an object.
 func (w *world) reconcile(key client.ObjectKey) (time.Duration, error) {
-	quiet := klog.NewContext(w.t.Context(), logr.Discard())
-	result, err := w.program.Reconcile(quiet, reconcile.Request{NamespacedName: key})
+	result, err := w.program.Reconcile(w.Context(), reconcile.Request{NamespacedName: key})
 	return result.RequeueAfter, err
 }
 
@@ -259,49 +204,31 @@ func (w *world) reconcile(key client.ObjectKey) (time.Duration, error) {
 func (w *world) reconcileN(n int) (err error) {
 	for range n {
 		_, err = w.reconcile(web)
-		w.clock.SetTime(w.clock.Now().Add(period))
+		w.Clock.SetTime(w.Clock.Now().Add(period))
 	}
 	return err
 }
 
 // object is as the hub has it.
-func (w *world) object() *v1alpha1.FederatedHPA {
-	w.t.Helper()
-	w.hub.mu.Lock()
-	defer w.hub.mu.Unlock()
-	found := w.hub.objects[web]
-	if found == nil {
-		w.t.Fatal("there is no such object")
-	}
-	return found.DeepCopy()
-}
+func (w *world) object() *v1alpha1.FederatedHPA { return w.hub.Stored(web) }
 
 // edit changes the spec as a person does, which the webhook admits.
 func (w *world) edit(change func(*v1alpha1.FederatedHPASpec)) {
-	w.t.Helper()
+	w.T.Helper()
 	before := w.object()
 	object := before.DeepCopy()
 	change(&object.Spec)
 	object.Generation++
 	speccopy.Admit(object, speccopy.Sent(object), before)
-	w.hub.put(object)
-}
-
-// heard are the Events since the last time.
-func (w *world) heard() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	told := w.told
-	w.told = nil
-	return told
+	w.hub.Put(object)
 }
 
 // runs returns what each member was told to run.
 func (w *world) runs() map[string]int32 {
 	n := map[string]int32{}
 	for name, m := range w.members {
-		if one := m.workloads["web"]; one != nil {
-			n[name] = one.replicas
+		if one := m.Workloads["web"]; one != nil {
+			n[name] = one.Replicas
 		}
 	}
 	return n
@@ -326,12 +253,7 @@ func say(s *v1alpha1.FederatedHPAStatus) string {
 
 // says is the status of one cluster in one line.
 func says(c v1alpha1.ClusterStatus) string {
-	number := func(n *int32) string {
-		if n == nil {
-			return "?"
-		}
-		return fmt.Sprint(*n)
-	}
+	number := federatedhpatest.Number
 	return strings.TrimSpace(fmt.Sprintf("%s %s assigned %s current %s ready %s %s", c.Name, c.State,
 		number(c.AssignedReplicas), number(c.CurrentReplicas), number(c.ReadyReplicas), c.Reason))
 }

@@ -206,6 +206,35 @@ func TestSegmentsOfManyObjects(t *testing.T) {
 	})
 }
 
+// sizes are media that keep the sizes of segments, and nothing else.
+type sizes struct {
+	media
+	of []int
+}
+
+func (m *sizes) begin(time.Time) error                 { m.of = append(m.of, 0); return nil }
+func (m *sizes) prune(int64, time.Time) (int64, error) { return 0, nil }
+func (m *sizes) append(b []byte) error                 { m.of[len(m.of)-1] += len(b); return nil }
+
+// Where hardly anything is written twice, a segment ends before a reader would have to keep more of it than it does: long before its share.
+func TestSegmentsThatCanBeRead(t *testing.T) {
+	const mib = 1 << 20
+	s, kept := newStore("", 2*recording.Most), &sizes{}
+	s.kept = kept
+	one, long := record("", time.Now()), strings.Repeat("x", mib)
+	const each = recording.Most / 4 / mib
+	for i := range each * 3 / 2 {
+		r := *one
+		r.Object.Name, r.Question.Scale.Selector = fmt.Sprint("cart-", i), fmt.Sprint(i, long)
+		if n, err := s.append(time.Now(), []*recording.Record{&r}); n != 1 || err != nil {
+			t.Fatalf("%d records are appended: %v", n, err)
+		}
+	}
+	if len(kept.of) != 2 || kept.of[0] < each*mib-2*mib || kept.of[0] > each*mib+2*mib {
+		t.Errorf("segments of %d bytes, want a first one of %d MiB", kept.of, each)
+	}
+}
+
 // Who wants the latest does not have all that is older read.
 func TestOlderSegmentsAreNotRead(t *testing.T) {
 	each(t, func(t *testing.T, dir string) {

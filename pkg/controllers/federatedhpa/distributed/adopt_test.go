@@ -104,14 +104,14 @@ func TestConflictComesAndGoes(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 	w.settle(3)
 	w.writes()
-	w.heard()
+	w.Heard()
 	b := w.member("b")
 	b.add("legacy", "web", nil)
 	w.mustReconcile(1)
 	same(t, "written", []string{"hub status", "b delete web", "a web 2-10"}, w.writes())
 	same(t, "heard", []string{"BoundsTakenOver: a: 1-5 to 2-10, b: 1-5 to 0-0",
 		"!ClusterStateChanged: cluster b is Conflict: the workload is scaled there by HorizontalPodAutoscaler shop/legacy: " +
-			"delete it, annotate it with fleetscale.io/adopt-by: web, or take the cluster out of clusterAffinity"}, w.heard())
+			"delete it, annotate it with fleetscale.io/adopt-by: web, or take the cluster out of clusterAffinity"}, w.Heard())
 	since := w.object().Status.Clusters[1].Since
 	w.mustReconcile(3)
 	same(t, "since", since, w.object().Status.Clusters[1].Since)
@@ -119,7 +119,7 @@ func TestConflictComesAndGoes(t *testing.T) {
 	delete(b.hpas, "legacy")
 	w.mustReconcile(1)
 	same(t, "written", []string{"a web 1-5", "b web 1-5"}, toMembers(w.writes()))
-	same(t, "heard", []string{"BoundsSplit: a: 2-10 to 1-5, b: 0-0 to 1-5", "ClusterStateChanged: cluster b is Active"}, w.heard())
+	same(t, "heard", []string{"BoundsSplit: a: 2-10 to 1-5, b: 0-0 to 1-5", "ClusterStateChanged: cluster b is Active"}, w.Heard())
 }
 
 func TestOneThatIsGivenToUsLaterIsTakenOver(t *testing.T) {
@@ -131,7 +131,7 @@ func TestOneThatIsGivenToUsLaterIsTakenOver(t *testing.T) {
 	w.member("b").store(legacy, false)
 	w.mustReconcile(2)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "legacy 1-5, runs 3"}, w.has())
-	w.hub.remove()
+	w.hub.Remove(web)
 	w.mustReconcile(2)
 	same(t, "there is, once the object is deleted", map[string]string{"a": "runs 3", "b": "runs 3"}, w.has())
 }

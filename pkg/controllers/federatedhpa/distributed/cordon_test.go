@@ -16,33 +16,28 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
-// annotate has the member's registration say yes to that annotation alone; empty: to none.
-func (m *member) annotate(annotation string) {
-	m.facts.Taints, _ = taints.OfAnnotations(map[string]string{annotation: taints.Yes})
-}
-
 func TestClusterThatIsCordoned(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 8))
 	w.settle(3)
 	same(t, "there is at first", map[string]string{"a": "web 1-4, runs 2", "b": "web 1-4, runs 2"}, w.has())
 	w.writes()
-	w.heard()
-	w.member("b").annotate(taints.CordonAnnotation)
+	w.Heard()
+	w.member("b").Annotate(taints.CordonAnnotation)
 	w.mustReconcile(3)
 	same(t, "written", nil, toMembers(w.writes()))
 	same(t, "b", "b Active 1-4 current 2 ready 2 Cordoned", w.clusters()[1])
 	message := "it gets no more, by its taint fleetscale.io/cordon=true:NoSchedule"
 	same(t, "why", message, w.object().Status.Clusters[1].Message)
-	same(t, "heard", []string{"ClusterStateChanged: cluster b is Cordoned: " + message}, w.heard())
+	same(t, "heard", []string{"ClusterStateChanged: cluster b is Cordoned: " + message}, w.Heard())
 
-	w.hub.edit(bounds(6, 20))
+	w.edit(bounds(6, 20))
 	w.member("c").deploy(0)
-	w.member("c").annotate(taints.CordonAnnotation)
+	w.member("c").Annotate(taints.CordonAnnotation)
 	w.settle(4)
 	same(t, "there is after an edit", map[string]string{"a": "web 5-16, runs 2", "b": "web 1-4, runs 2", "c": "runs 0"}, w.has())
-	w.heard()
+	w.Heard()
 
-	w.hub.edit(func(f *v1alpha1.FederatedHPA) {
+	w.edit(func(f *v1alpha1.FederatedHPA) {
 		f.Spec.ClusterTolerations = []corev1.Toleration{{Key: taints.CordonAnnotation, Operator: corev1.TolerationOpExists}}
 	})
 	w.settle(4)
@@ -53,17 +48,17 @@ func TestClusterThatIsCordoned(t *testing.T) {
 func TestClusterThatIsNoLongerCordoned(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 8))
 	w.settle(3)
-	w.member("b").annotate(taints.CordonAnnotation)
+	w.member("b").Annotate(taints.CordonAnnotation)
 	w.mustReconcile(2)
-	w.hub.edit(bounds(2, 20))
+	w.edit(bounds(2, 20))
 	w.settle(3)
 	same(t, "while it is", map[string]string{"a": "web 1-16, runs 2", "b": "web 1-4, runs 2"}, w.has())
-	w.heard()
-	w.member("b").annotate("")
+	w.Heard()
+	w.member("b").Annotate("")
 	w.mustReconcile(2)
 	same(t, "then", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
 	same(t, "heard",
-		[]string{"BoundsSplit: a: 1-16 to 1-10, b: 1-4 to 1-10", "ClusterStateChanged: cluster b is no longer Cordoned"}, w.heard())
+		[]string{"BoundsSplit: a: 1-16 to 1-10, b: 1-4 to 1-10", "ClusterStateChanged: cluster b is no longer Cordoned"}, w.Heard())
 }
 
 // However little was written of what was decided before a cluster is cordoned or drained: it gets no more of it, and others do.
@@ -76,7 +71,7 @@ func TestCordonedBeforeItGetsWhatWasDecided(t *testing.T) {
 			w.calls, w.dies = 0, dies
 			w.move()
 			calls, had := w.calls, w.has()["b"]
-			if w.member("b").annotate(annotation); had == "web 2-3, runs 2" {
+			if w.member("b").Annotate(annotation); had == "web 2-3, runs 2" {
 				kept++
 			}
 			w.dies = 0
@@ -119,9 +114,9 @@ func TestDrainedClusterWhereOthersAreAtZero(t *testing.T) {
 				}
 			}
 			w.mustReconcile(2)
-			same(t, "what runs", "1 0 0", fmt.Sprint(w.member("a").deployment.replicas, w.member("b").deployment.replicas,
-				w.member("c").deployment.replicas))
-			w.member("a").annotate(taints.DrainAnnotation)
+			same(t, "what runs", "1 0 0", fmt.Sprint(w.member("a").deployment().Replicas, w.member("b").deployment().Replicas,
+				w.member("c").deployment().Replicas))
+			w.member("a").Annotate(taints.DrainAnnotation)
 			w.mustReconcile(8)
 			if has := w.has(); has["a"] != "runs 0" || w.runs() == 0 {
 				t.Errorf("it does not end: %v", has)
@@ -139,11 +134,11 @@ func TestCordonedClusterAtZero(t *testing.T) {
 	w.uses = func(*member) int32 { return 20 }
 	w.mustReconcile(30)
 	same(t, "one is at zero", map[string]string{"a": "web 1-5, runs 0", "b": "web 1-5, runs 1"}, w.has())
-	w.member("a").annotate(taints.CordonAnnotation)
+	w.member("a").Annotate(taints.CordonAnnotation)
 	w.mustReconcile(3)
 	same(t, "while it is cordoned", map[string]string{"a": "runs 0", "b": "web 1-10, runs 1"}, w.has())
 	same(t, "a", "a Excluded 0-0 current 0 ready 0 Cordoned", w.clusters()[0])
-	w.member("a").annotate("")
+	w.member("a").Annotate("")
 	w.mustReconcile(3)
 	same(t, "when it is free", map[string]string{"a": "web 1-5, runs 0", "b": "web 1-5, runs 1"}, w.has())
 }
@@ -158,7 +153,7 @@ func TestClusterThatIsDrained(t *testing.T) {
 				m.room = 4
 			}
 			w.mustReconcile(30)
-			w.member("c").annotate(taints.DrainAnnotation)
+			w.member("c").Annotate(taints.DrainAnnotation)
 			for range 40 {
 				w.mustReconcile(1)
 				if runs := w.runs(); runs < 6 {
@@ -169,7 +164,7 @@ func TestClusterThatIsDrained(t *testing.T) {
 			same(t, "its reason", "Drained", w.object().Status.Clusters[2].Reason)
 			same(t, "it can scale", corev1.ConditionTrue, summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Status)
 
-			w.member("c").annotate("")
+			w.member("c").Annotate("")
 			w.mustReconcile(4)
 			if static := policy == "StaticWeighted" || policy == "Duplicated"; static && w.has()["c"] == "runs 0" {
 				t.Errorf("c does not begin again: %v", w.has())
@@ -180,7 +175,7 @@ func TestClusterThatIsDrained(t *testing.T) {
 
 func (w *world) runs() (n int32) {
 	for _, m := range w.members {
-		n += m.deployment.replicas
+		n += m.deployment().Replicas
 	}
 	return n
 }
@@ -193,11 +188,11 @@ func TestSilentClusterThatIsDrained(t *testing.T) {
 			m.scales, m.room = false, 4
 		}
 		w.mustReconcile(3)
-		w.member("c").silence = federatedhpatest.Silence()
+		w.member("c").Silent = federatedhpatest.Silence()
 		w.mustReconcile(2)
 		w.writes()
-		w.heard()
-		w.member("c").annotate(taints.DrainAnnotation)
+		w.Heard()
+		w.member("c").Annotate(taints.DrainAnnotation)
 		if restarts {
 			w.restart()
 		}
@@ -206,12 +201,12 @@ func TestSilentClusterThatIsDrained(t *testing.T) {
 		same(t, "c", "c Unreachable 1-4 current 2 ready 2 Drained", w.clusters()[2])
 		visible := summary.Condition(&w.object().Status, v1alpha1.FleetVisible)
 		same(t, "the fleet is visible", "True all clusters are visible that are not drained", string(visible.Status)+" "+visible.Message)
-		w.hub.edit(bounds(4, 20))
+		w.edit(bounds(4, 20))
 		w.mustReconcile(2)
 		same(t, "after an edit", "web 2-10, runs 2 web 2-10, runs 2", w.has()["a"]+" "+w.has()["b"])
 		same(t, "observed", w.object().Generation, *w.object().Status.ObservedGeneration)
 
-		w.member("c").silence = nil
+		w.member("c").Silent = nil
 		w.mustReconcile(3)
 		same(t, "when it is back", map[string]string{"a": "web 2-10, runs 2", "b": "web 2-10, runs 2", "c": "runs 0"}, w.has())
 		w.writes()
@@ -225,7 +220,7 @@ func TestDrainedClusterThatRefuses(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 8))
 	w.settle(3)
 	w.member("b").refuses = func(string) error { return errRefused }
-	w.member("b").annotate(taints.DrainAnnotation)
+	w.member("b").Annotate(taints.DrainAnnotation)
 	for range 3 {
 		_ = w.reconcileN(1)
 	}

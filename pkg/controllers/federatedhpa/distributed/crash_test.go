@@ -33,7 +33,7 @@ var moves = map[string]struct {
 		map[string]string{"a": "runs 2", "b": "web 2-10, runs 2", "c": "runs 2"}},
 	"one leaves whose workload we made": {
 		settledFleet("StaticWeighted"), func(w *world) {
-			w.member("a").deployment.labels = managed
+			w.member("a").deployment().Labels = managed
 			w.edit(only("b", "c"))
 		},
 		map[string]string{"a": "no workload", "b": "web 1-5, runs 2", "c": "web 1-5, runs 2"}},
@@ -50,7 +50,7 @@ var moves = map[string]struct {
 			w := settledFleet("Prioritized", ranks(map[string]int32{"a": 2, "b": 1, "c": 1}))(t)
 			w.member("a").room = 1
 			w.reconcile()
-			w.clock.SetTime(w.clock.Now().Add(5 * period))
+			w.Clock.SetTime(w.Clock.Now().Add(5 * period))
 			return w
 		}, nil,
 		map[string]string{"a": "web 1-1 held, runs 2", "b": "web 1-2, runs 2", "c": "web 2-7, runs 2"}},
@@ -67,16 +67,16 @@ var moves = map[string]struct {
 			w.member("b").unready = 2
 			w.member("b").room = 1
 			w.reconcile()
-			w.clock.SetTime(w.clock.Now().Add(5 * period))
+			w.Clock.SetTime(w.Clock.Now().Add(5 * period))
 			return w
 		}, nil,
 		map[string]string{"a": "web 1-5, runs 1", "b": "web 1-5, runs 2"}},
 	"the object is deleted": {
-		settledFleet("StaticWeighted"), func(w *world) { w.hub.remove() },
+		settledFleet("StaticWeighted"), func(w *world) { w.hub.Remove(web) },
 		map[string]string{"a": "runs 2", "b": "runs 2", "c": "runs 2"}},
 	"the object is deleted, and leaves its autoscalers": {
 		settledFleet("StaticWeighted", func(f *v1alpha1.FederatedHPA) { f.Spec.DeletionPolicy = v1alpha1.DeletionPolicyOrphan }),
-		func(w *world) { w.hub.remove() },
+		func(w *world) { w.hub.Remove(web) },
 		map[string]string{"a": "web 1-3 free, runs 2", "b": "web 1-3 free, runs 2", "c": "web 1-4 free, runs 2"}},
 	"central mode": {
 		settledFleet("StaticWeighted"), func(w *world) {
@@ -96,8 +96,8 @@ func settledFleet(policy v1alpha1.FederatedHPAAssignmentType, change ...func(*v1
 
 // move is one reconcile, in the mode that the object is of.
 func (w *world) move() {
-	if w.hub.object != nil && !w.hub.object.Distributed() && w.hub.object.DeletionTimestamp == nil {
-		if len(w.hub.object.Finalizers) > 0 {
+	if w.hub.Objects[web] != nil && !w.hub.Objects[web].Distributed() && w.hub.Objects[web].DeletionTimestamp == nil {
+		if len(w.hub.Objects[web].Finalizers) > 0 {
 			_, _ = w.leave()
 		}
 		return

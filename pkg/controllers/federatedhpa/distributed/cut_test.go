@@ -22,7 +22,7 @@ const lost = "dropped without an edit: spec.clusterAffinity, spec.federatedHPAAs
 // cut is a write of the object's metadata while the hub serves Karmada's kind, which stores what that one has. It returns
 // what was there.
 func (w *world) cut() (whole v1alpha1.FederatedHPASpec) {
-	w.t.Helper()
+	w.T.Helper()
 	object := w.object()
 	whole = *object.Spec.DeepCopy()
 	who := &metav1.FieldsV1{}
@@ -35,15 +35,15 @@ func (w *world) cut() (whole v1alpha1.FederatedHPASpec) {
 		Conditions: s.Conditions, CurrentMetrics: s.CurrentMetrics, CurrentReplicas: s.CurrentReplicas, DesiredReplicas: s.DesiredReplicas,
 		LastScaleTime: s.LastScaleTime, ObservedGeneration: s.ObservedGeneration,
 	}
-	w.hub.put(object)
+	w.hub.Put(object)
 	return whole
 }
 
 func (w *world) keep(n int) {
-	w.t.Helper()
+	w.T.Helper()
 	for range n {
-		if restored, err := w.recorder.Keeper(w.hub, w.clock.Now(), false).Keep(w.context(), w.hub.cached()); err != nil || restored {
-			w.t.Fatalf("keeping: %v, %v", restored, err)
+		if restored, err := w.recorder.Keeper(w.hub, w.Clock.Now(), false).Keep(w.Context(), w.cached()); err != nil || restored {
+			w.T.Fatalf("keeping: %v, %v", restored, err)
 		}
 		w.passes(period)
 	}
@@ -56,12 +56,12 @@ func TestCutObjectSaysSoOnceAndGoesOnWhenItIsWhole(t *testing.T) {
 	whole := w.cut()
 	w.restart()
 	w.writes()
-	w.heard()
+	w.Heard()
 	w.keep(3)
 	w.restart()
 	w.keep(3)
 	same(t, "written", []string{"hub status"}, w.writes())
-	same(t, "heard", []string{"!SpecCut: " + lost}, w.heard())
+	same(t, "heard", []string{"!SpecCut: " + lost}, w.Heard())
 	same(t, "AbleToScale", "False SpecCut: "+lost, w.condition(autoscalingv2.AbleToScale))
 	same(t, "state", v1alpha1.StateFailing, w.object().Status.Summary.State)
 	same(t, "finalizers", []string{v1alpha1.MemberAutoscalersFinalizer}, w.object().Finalizers)
@@ -102,14 +102,14 @@ func TestWholeObjectThatIsShownCutIsNotKept(t *testing.T) {
 	w.mustReconcile(2)
 	shown := w.object()
 	shown.Spec.FederatedHPAAssignment = nil
-	w.hub.shown = shown
+	w.shown = shown
 	w.writes()
-	w.heard()
-	if _, err := w.recorder.Keeper(w.hub, w.clock.Now(), false).Keep(w.context(), w.hub.cached()); !apierrors.IsConflict(err) {
+	w.Heard()
+	if _, err := w.recorder.Keeper(w.hub, w.Clock.Now(), false).Keep(w.Context(), w.cached()); !apierrors.IsConflict(err) {
 		t.Errorf("kept: %v", err)
 	}
 	same(t, "written", nil, w.writes())
-	same(t, "heard", nil, w.heard())
+	same(t, "heard", nil, w.Heard())
 }
 
 // Who switches it meanwhile is not held back.
@@ -119,8 +119,8 @@ func TestObjectThatIsSwitchedIsNotKept(t *testing.T) {
 	shown := w.object()
 	shown.Spec.FederatedHPAAssignment = nil
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = nil })
-	w.hub.shown = shown
-	if _, err := w.recorder.Keeper(w.hub, w.clock.Now(), false).Keep(w.context(), w.hub.cached()); !apierrors.IsConflict(err) {
+	w.shown = shown
+	if _, err := w.recorder.Keeper(w.hub, w.Clock.Now(), false).Keep(w.Context(), w.cached()); !apierrors.IsConflict(err) {
 		t.Errorf("kept: %v", err)
 	}
 }
@@ -131,9 +131,9 @@ func TestObjectThatIsCutIsNotActedOnAfterARestart(t *testing.T) {
 	w.mustReconcile(2)
 	cut := w.object()
 	speccopy.Keep(cut, speccopy.Of(cut))
-	w.hub.shown = cut.DeepCopy()
+	w.shown = cut.DeepCopy()
 	cut.Spec.ClusterAffinity = nil
-	w.hub.put(cut)
+	w.hub.Put(cut)
 	w.restart()
 	w.writes()
 	if err := w.reconcile(); !apierrors.IsConflict(err) {

@@ -46,29 +46,29 @@ func TestDeletion(t *testing.T) {
 			})
 			w.restart()
 		}, "", map[string]string{"a": "web 1-5 free, runs 2", "b": "web 1-5 free, runs 2"}, nil, nil},
-		"what we made stays": {"Delete", func(w *world) { w.member("b").deployment.labels = managed }, "",
+		"what we made stays": {"Delete", func(w *world) { w.member("b").deployment().Labels = managed }, "",
 			map[string]string{"a": "runs 2", "b": "runs 2"}, nil, nil},
-		"a cluster is silent, and comes back": {"Delete", func(w *world) { w.member("b").silence = federatedhpatest.Silence() }, waits,
+		"a cluster is silent, and comes back": {"Delete", func(w *world) { w.member("b").Silent = federatedhpatest.Silence() }, waits,
 			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
-			func(w *world) { w.member("b").silence = nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
-		"a cluster is silent, and its registration goes": {"Delete", func(w *world) { w.member("b").silence = federatedhpatest.Silence() }, waits,
+			func(w *world) { w.member("b").Silent = nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
+		"a cluster is silent, and its registration goes": {"Delete", func(w *world) { w.member("b").Silent = federatedhpatest.Silence() }, waits,
 			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { delete(w.members, "b") }, map[string]string{"a": "runs 2"}},
 		"a new leader knows of a silent cluster too": {"Delete", func(w *world) { w.member("b").unknown = true; w.restart() }, waits,
 			map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
 			func(w *world) { w.member("b").unknown = false }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"a new leader knows of one that left while it was silent": {"Delete", func(w *world) {
-			w.member("b").silence = federatedhpatest.Silence()
+			w.member("b").Silent = federatedhpatest.Silence()
 			w.edit(only("a"))
 			w.mustReconcile(2)
 			w.member("b").unknown = true
 			w.restart()
 			w.mustReconcile(2)
-			w.heard()
+			w.Heard()
 		}, waits, map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
-			func(w *world) { w.member("b").unknown, w.member("b").silence = false, nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
+			func(w *world) { w.member("b").unknown, w.member("b").Silent = false, nil }, map[string]string{"a": "runs 2", "b": "runs 2"}},
 		"a silent cluster that never had a part": {"Delete", func(w *world) {
-			w.member("c").silence = federatedhpatest.Silence()
+			w.member("c").Silent = federatedhpatest.Silence()
 		}, "", map[string]string{"a": "runs 2", "b": "runs 2", "c": "no workload"}, nil, nil},
 		"a cluster refuses": {"Delete", func(w *world) { w.member("b").refuses = func(string) error { return errRefused } },
 			waitsFor("b (refused)"), map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"},
@@ -88,11 +88,11 @@ func TestDeletion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, func(f *v1alpha1.FederatedHPA) { f.Spec.DeletionPolicy = tc.policy })
 			w.settle(4)
-			w.heard()
+			w.Heard()
 			if tc.before != nil {
 				tc.before(w)
 			}
-			w.hub.remove()
+			w.hub.Remove(web)
 			w.mustReconcile(1)
 			var told []string
 			if tc.waits != "" {
@@ -104,11 +104,11 @@ func TestDeletion(t *testing.T) {
 				w.mustReconcile(3)
 			}
 			same(t, "there is", tc.has, w.has())
-			same(t, "heard", told, w.heard())
-			same(t, "the object is gone", tc.waits == "", w.hub.object == nil)
+			same(t, "heard", told, w.Heard())
+			same(t, "the object is gone", tc.waits == "", w.hub.Objects[web] == nil)
 			if tc.then != nil {
 				tc.then(w)
-				if err := w.reconcile(); err != nil || w.hub.object != nil {
+				if err := w.reconcile(); err != nil || w.hub.Objects[web] != nil {
 					t.Errorf("it is still there: %v", err)
 				}
 				same(t, "there is in the end", tc.ends, w.has())
@@ -120,7 +120,7 @@ func TestDeletion(t *testing.T) {
 func TestDeletionOfOneThatHasNothing(t *testing.T) {
 	w := newWorld(t, "StaticWeighted", func(f *v1alpha1.FederatedHPA) { f.Finalizers = []string{"somebody.else/waits"} })
 	w.member("a").add("theirs", "web", nil)
-	w.hub.remove()
+	w.hub.Remove(web)
 	w.mustReconcile(1)
 	same(t, "written", nil, w.writes())
 	same(t, "finalizers", []string{"somebody.else/waits"}, w.object().Finalizers)
@@ -132,9 +132,9 @@ func TestLeave(t *testing.T) {
 	w.edit(func(f *v1alpha1.FederatedHPA) {
 		f.Spec.FederatedHPAAssignment, f.Spec.DeletionPolicy = nil, v1alpha1.DeletionPolicyOrphan
 	})
-	w.member("b").silence = federatedhpatest.Silence()
+	w.member("b").Silent = federatedhpatest.Silence()
 	w.writes()
-	w.heard()
+	w.Heard()
 	for range 3 {
 		if left, err := w.leave(); left || err != nil {
 			t.Errorf("left: %v, %v", left, err)
@@ -142,8 +142,8 @@ func TestLeave(t *testing.T) {
 	}
 	same(t, "AbleToScale", "False WaitingForClusters: "+waits, w.condition(autoscalingv2.AbleToScale))
 	same(t, "there is", map[string]string{"a": "runs 2", "b": "web 1-5, runs 2"}, w.has())
-	same(t, "heard", []string{"!WaitingForClusters: " + waits}, w.heard())
-	w.member("b").silence = nil
+	same(t, "heard", []string{"!WaitingForClusters: " + waits}, w.Heard())
+	w.member("b").Silent = nil
 	w.writes()
 	if left, err := w.leave(); !left || err != nil {
 		t.Errorf("left: %v, %v", left, err)
@@ -160,7 +160,7 @@ func TestLeaveThatCanNotBeStored(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
 	w.mustReconcile(2)
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.FederatedHPAAssignment = nil })
-	w.hub.failStatus = func() error { return errRefused }
+	w.hub.FailStatus = func() error { return errRefused }
 	if left, err := w.leave(); left || err == nil || err.Error() != "writing the status: refused" {
 		t.Errorf("left: %v, %v", left, err)
 	}
@@ -171,21 +171,21 @@ func TestLeaveThatCanNotBeStored(t *testing.T) {
 func TestDeletionTellsOfWhatChanges(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.mustReconcile(2)
-	w.heard()
-	w.member("a").silence, w.member("b").silence = federatedhpatest.Silence(), federatedhpatest.Silence()
-	w.hub.remove()
+	w.Heard()
+	w.member("a").Silent, w.member("b").Silent = federatedhpatest.Silence(), federatedhpatest.Silence()
+	w.hub.Remove(web)
 	w.mustReconcile(2)
-	w.member("a").silence = nil
+	w.member("a").Silent = nil
 	w.mustReconcile(2)
-	same(t, "heard", []string{"!WaitingForClusters: " + waitsFor("a, b"), "!WaitingForClusters: " + waits}, w.heard())
+	same(t, "heard", []string{"!WaitingForClusters: " + waitsFor("a, b"), "!WaitingForClusters: " + waits}, w.Heard())
 }
 
 func TestDeletionThatCanNotBeSaid(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2})
 	w.mustReconcile(2)
-	w.member("a").silence = federatedhpatest.Silence()
-	w.hub.remove()
-	w.hub.failStatus = func() error { return errRefused }
+	w.member("a").Silent = federatedhpatest.Silence()
+	w.hub.Remove(web)
+	w.hub.FailStatus = func() error { return errRefused }
 	if err := w.reconcile(); err == nil || err.Error() != "writing the status: refused" {
 		t.Errorf("reconciled: %v", err)
 	}
@@ -198,33 +198,33 @@ func TestDeletionEnds(t *testing.T) {
 		change func(*member)
 		left   string
 	}{
-		"silent": {v1alpha1.DeletionPolicyDelete, func(m *member) { m.silence = federatedhpatest.Silence() },
+		"silent": {v1alpha1.DeletionPolicyDelete, func(m *member) { m.Silent = federatedhpatest.Silence() },
 			"b; they are removed once these are back"},
 		"rejects writes": {v1alpha1.DeletionPolicyDelete, func(m *member) { m.refuses = func(string) error { return errRefused } },
 			"b (refused); they are removed once these are back"},
-		"orphaned": {v1alpha1.DeletionPolicyOrphan, func(m *member) { m.silence = federatedhpatest.Silence() },
+		"orphaned": {v1alpha1.DeletionPolicyOrphan, func(m *member) { m.Silent = federatedhpatest.Silence() },
 			"b; they stay, with the label fleetscale.io/managed-by, which you can remove"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, func(f *v1alpha1.FederatedHPA) { f.Spec.DeletionPolicy = tc.policy })
 			w.settle(4)
 			tc.change(w.member("b"))
-			w.hub.remove()
+			w.hub.Remove(web)
 			w.mustReconcile(2)
-			w.heard()
+			w.Heard()
 			w.restart() // the time of the deletion is stored
 			w.passes(deletionGrace - 2*period - time.Second)
 			w.mustReconcile(1)
-			if w.hub.object == nil {
+			if w.hub.Objects[web] == nil {
 				t.Fatal("it is over before the grace is")
 			}
-			same(t, "heard", []string(nil), w.heard())
+			same(t, "heard", []string(nil), w.Heard())
 			w.mustReconcile(1)
-			if w.hub.object != nil {
+			if w.hub.Objects[web] != nil {
 				t.Error("it still waits")
 			}
 			same(t, "heard", []string{"!LeftBehind: HorizontalPodAutoscalers are left behind in clusters that could not be written for 1h0m0s: " +
-				tc.left}, w.heard())
+				tc.left}, w.Heard())
 		})
 	}
 }
@@ -233,12 +233,12 @@ func TestDeletionEnds(t *testing.T) {
 func TestDeletionTellsOnceOfWhatReadsOtherwise(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.settle(4)
-	w.heard()
+	w.Heard()
 	tries := 0
 	w.member("b").refuses = func(string) error { tries++; return fmt.Errorf("try %d is refused", tries) }
-	w.hub.remove()
+	w.hub.Remove(web)
 	w.mustReconcile(4)
-	same(t, "heard", []string{"!WaitingForClusters: " + waitsFor("b (try 1 is refused)")}, w.heard())
+	same(t, "heard", []string{"!WaitingForClusters: " + waitsFor("b (try 1 is refused)")}, w.Heard())
 	same(t, "tries", 4, tries)
 }
 

@@ -41,11 +41,11 @@ func TestEdits(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 			w.settle(3)
 			w.writes()
-			w.heard()
+			w.Heard()
 			w.edit(tc.change)
 			w.mustReconcile(1)
 			same(t, "written", append([]string{"hub status"}, tc.writes...), w.writes())
-			same(t, "heard", tc.heard, w.heard())
+			same(t, "heard", tc.heard, w.Heard())
 			same(t, "the generation seen", int64(2), *w.object().Status.ObservedGeneration)
 			w.mustReconcile(3)
 			same(t, "written later", nil, toMembers(w.writes()))
@@ -110,16 +110,16 @@ func TestWindowAndTolerance(t *testing.T) {
 			}
 			for _, m := range w.members {
 				hold := m
-				m.steadyAt = func() int32 { return hold.deployment.replicas }
+				m.steadyAt = func() int32 { return hold.deployment().Replicas }
 			}
 			w.mustReconcile(3)
 			low = true
 			w.passes(0)
-			w.heard()
+			w.Heard()
 			at := 0
 			for i := 1; i <= 30 && at == 0; i++ {
 				w.mustReconcile(1)
-				for _, line := range w.heard() {
+				for _, line := range w.Heard() {
 					if len(line) > 18 && line[:18] == "LowPriorityDrained" {
 						at = i
 					}
@@ -147,14 +147,14 @@ func TestDrainWaitsUntilItIsSteady(t *testing.T) {
 		}
 	}
 	desire(39)
-	w.heard()
+	w.Heard()
 	w.mustReconcile(25)
-	same(t, "heard while it desires something else", nil, w.heard())
+	same(t, "heard while it desires something else", nil, w.Heard())
 	desire(40)
 	w.mustReconcile(2)
-	same(t, "heard in two reconciles", nil, w.heard())
+	same(t, "heard in two reconciles", nil, w.Heard())
 	w.mustReconcile(1)
-	same(t, "how much is heard in the third", 1, len(w.heard()))
+	same(t, "how much is heard in the third", 1, len(w.Heard()))
 }
 
 // How long the load has been low is counted while bounds wait to be written, too.

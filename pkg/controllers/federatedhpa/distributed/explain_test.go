@@ -41,11 +41,11 @@ func TestExplanation(t *testing.T) {
 	same(t, "bounds", []string{"north 1-4: +4 Weight", "west 1-4: +4 Weight", "east 1-2: +2 Weight"}, addedUp(e))
 
 	w.settle(40)
-	before := w.hub.statusWrites
+	before := w.hub.StatusWrites
 	w.settle(40)
-	same(t, "writes of a fleet at rest", before, w.hub.statusWrites)
+	same(t, "writes of a fleet at rest", before, w.hub.StatusWrites)
 
-	w.member("west").silence = federatedhpatest.Silence()
+	w.member("west").Silent = federatedhpatest.Silence()
 	w.mustReconcile(1)
 	e = w.object().Status.Explanation
 	same(t, "limited by", explanation.LimitAway, e.LimitedBy)

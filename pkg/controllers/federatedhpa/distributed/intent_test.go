@@ -95,7 +95,7 @@ func TestAnotherGoesToZeroWhereOneRefuses(t *testing.T) {
 	}
 	runs := 0
 	for _, m := range w.members {
-		runs += int(m.deployment.replicas)
+		runs += int(m.deployment().Replicas)
 	}
 	same(t, "that run", 2, runs)
 }
@@ -110,7 +110,7 @@ func TestStaleMaximum(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			percent := map[string]int32{"a": 50, "b": 50}
 			w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 20))
-			w.uses = func(m *member) int32 { return percent[m.facts.Name] }
+			w.uses = func(m *member) int32 { return percent[m.About.Name] }
 			for _, m := range w.members {
 				m.room = 40
 			}
@@ -169,7 +169,7 @@ func TestRefusalDoesNotFreezeTheOthers(t *testing.T) {
 func TestLowerMaximumWhileAClusterIsSilent(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3}, bounds(1, 12))
 	w.settle(3)
-	w.member("b").silence = federatedhpatest.Silence()
+	w.member("b").Silent = federatedhpatest.Silence()
 	w.edit(bounds(1, 6))
 	w.writes()
 	w.mustReconcile(2)
@@ -178,7 +178,7 @@ func TestLowerMaximumWhileAClusterIsSilent(t *testing.T) {
 	same(t, "beyond the maximum", int32(3), ptr.Deref(w.object().Status.Assignment.UnreachableMax, 0))
 	w.mustReconcile(16)
 	same(t, "written within the grace", nil, toMembers(w.writes()))
-	w.member("b").silence = nil
+	w.member("b").Silent = nil
 	w.mustReconcile(3)
 	same(t, "there is when it is back", map[string]string{"a": "web 1-3, runs 3", "b": "web 1-3, runs 3"}, w.has())
 	same(t, "beyond the maximum", nil, w.object().Status.Assignment.UnreachableMax)
@@ -224,7 +224,7 @@ func TestRefusalKeepsNobodyAtZero(t *testing.T) {
 	w.uses = func(*member) int32 { return percent }
 	for range 40 {
 		w.mustReconcile(1)
-		if w.members["a"].deployment.replicas == 0 && w.members["b"].deployment.replicas == 0 {
+		if w.members["a"].deployment().Replicas == 0 && w.members["b"].deployment().Replicas == 0 {
 			break
 		}
 	}
@@ -235,7 +235,7 @@ func TestRefusalKeepsNobodyAtZero(t *testing.T) {
 	same(t, "what waits for c", "web 1-4, runs 0", w.has()["b"])
 	percent = 400
 	_ = w.reconcileN(2)
-	if w.members["a"].deployment.replicas == 0 || w.members["b"].deployment.replicas == 0 {
+	if w.members["a"].deployment().Replicas == 0 || w.members["b"].deployment().Replicas == 0 {
 		t.Errorf("they sleep on: %v", w.has())
 	}
 }

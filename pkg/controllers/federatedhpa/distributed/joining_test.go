@@ -15,16 +15,16 @@ func TestDeadRegistrationsGetNothing(t *testing.T) {
 		w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 2, "b": 2, "c": 2}, bounds(3, 12))
 		for i := range dead {
 			m := w.member(fmt.Sprintf("dead-%d", i))
-			m.joining, m.silence = true, federatedhpatest.Silence()
+			m.Joins, m.Silent = true, federatedhpatest.Silence()
 		}
 		for _, m := range w.members {
 			m.scales, m.room = false, 4
 		}
 		w.mustReconcile(30)
 		has, clusters := w.has(), w.clusters()
-		w.hub.remove()
+		w.hub.Remove(web)
 		w.mustReconcile(1)
-		same(t, "the object is gone", true, w.hub.object == nil)
+		same(t, "the object is gone", true, w.hub.Objects[web] == nil)
 		return has, clusters
 	}
 	has, clusters := outcome(0)

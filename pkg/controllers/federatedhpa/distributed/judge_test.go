@@ -23,8 +23,8 @@ import (
 
 // intent returns the assignment of the cluster that the hub has stored.
 func (m *member) intent() (v1alpha1.ClusterStatus, bool) {
-	statuses := m.hub.object.Status.Clusters
-	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == m.facts.Name }); i >= 0 {
+	statuses := m.hub.Objects[web].Status.Clusters
+	if i := slices.IndexFunc(statuses, func(c v1alpha1.ClusterStatus) bool { return c.Name == m.About.Name }); i >= 0 {
 		return statuses[i], true
 	}
 	return v1alpha1.ClusterStatus{}, false
@@ -42,19 +42,19 @@ func (m *member) judgeApply(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	}
 	if ptr.Deref(intent.AssignedMax, 0) != upper ||
 		ptr.Deref(intent.AssignedMin, 0) != lower && (ptr.Deref(intent.AssignedMin, 0) != 1 || lower != 0) {
-		m.t.Errorf("%s: %d-%d is written, and %d-%d is intended", m.facts.Name, lower, upper, ptr.Deref(intent.AssignedMin, 0),
+		m.T.Errorf("%s: %d-%d is written, and %d-%d is intended", m.About.Name, lower, upper, ptr.Deref(intent.AssignedMin, 0),
 			ptr.Deref(intent.AssignedMax, 0))
 	}
 	if least := int32(1); lower < least && !m.native() || upper < max(least, lower) {
-		m.t.Errorf("%s: %d-%d is written", m.facts.Name, lower, upper)
+		m.T.Errorf("%s: %d-%d is written", m.About.Name, lower, upper)
 	}
-	if hpa.Labels[v1alpha1.ManagedByLabel] != string(m.hub.object.UID) {
-		m.t.Errorf("%s: written for %v", m.facts.Name, hpa.Labels)
+	if hpa.Labels[v1alpha1.ManagedByLabel] != string(m.hub.Objects[web].UID) {
+		m.T.Errorf("%s: written for %v", m.About.Name, hpa.Labels)
 	}
 }
 
 func (w *world) native() bool {
-	return w.hub.object.Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
+	return w.hub.Objects[web].Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
 }
 
 // judgeSum: after a write that gives more, the maxima of the clusters in sight are not too many. They may be where an edit
@@ -66,22 +66,22 @@ func (m *member) judgeSum() {
 			intended += ptr.Deref(c.AssignedMax, 0)
 		}
 	}
-	if sum := m.sum(); sum > max(m.sumBefore, m.hub.object.Spec.MaxReplicas, intended) {
-		m.t.Errorf("%s: with this write the maxima are %d of %d", m.facts.Name, sum, m.hub.object.Spec.MaxReplicas)
+	if sum := m.sum(); sum > max(m.sumBefore, m.hub.Objects[web].Spec.MaxReplicas, intended) {
+		m.T.Errorf("%s: with this write the maxima are %d of %d", m.About.Name, sum, m.hub.Objects[web].Spec.MaxReplicas)
 	}
 }
 
 // sum returns that of the maxima; 0 where they do not add up.
 func (w *world) sum() (sum int32) {
-	if w.hub.object == nil {
+	if w.hub.Objects[web] == nil {
 		return 0
 	}
-	if a := w.hub.object.Spec.FederatedHPAAssignment; a == nil || a.FederatedHPAAssignmentType == v1alpha1.AssignmentDuplicated {
+	if a := w.hub.Objects[web].Spec.FederatedHPAAssignment; a == nil || a.FederatedHPAAssignmentType == v1alpha1.AssignmentDuplicated {
 		return 0
 	}
 	for _, one := range w.members {
 		for _, hpa := range one.hpas {
-			if claims.Ours(hpa.HorizontalPodAutoscaler, w.hub.object.UID) && one.counts() {
+			if claims.Ours(hpa.HorizontalPodAutoscaler, w.hub.Objects[web].UID) && one.counts() {
 				sum += hpa.Spec.MaxReplicas
 			}
 		}
@@ -91,19 +91,19 @@ func (w *world) sum() (sum int32) {
 
 // counts: the cluster can be written, or could be a while ago.
 func (m *member) counts() bool {
-	selected, err := assignment.Matches(m.hub.object.Spec.ClusterAffinity, m.facts)
+	selected, err := assignment.Matches(m.hub.Objects[web].Spec.ClusterAffinity, m.About)
 	intent, known := m.intent()
-	dark := m.silence != nil || m.hidden != nil || m.mute != nil || m.refuses != nil || m.unknown || m.unlisted ||
+	dark := m.Silent != nil || m.hidden != nil || m.mute != nil || m.refuses != nil || m.unknown || m.unlisted ||
 		intent.State == v1alpha1.ClusterUnreachable
-	if drained := taints.Judge(m.facts.Taints, nil).Standing == taints.Drained; selected && !dark || drained {
+	if drained := taints.Judge(m.About.Taints, nil).Standing == taints.Drained; selected && !dark || drained {
 		return !dark
 	}
-	return err == nil && known && intent.Since != nil && m.clock.Since(intent.Since.Time) < grace
+	return err == nil && known && intent.Since != nil && m.Clock.Since(intent.Since.Time) < grace
 }
 
 // judgeDelete: what goes is ours, and was to go.
 func (m *member) judgeDelete(hpa *autoscalingv2.HorizontalPodAutoscaler) {
-	object := m.hub.object
+	object := m.hub.Objects[web]
 	further := 0
 	for _, other := range m.hpas {
 		if claims.Ours(other.HorizontalPodAutoscaler, object.UID) || other.Annotations[v1alpha1.AdoptByAnnotation] != "" {
@@ -112,10 +112,10 @@ func (m *member) judgeDelete(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 	}
 	intent, _ := m.intent()
 	if !claims.Ours(hpa, object.UID) && hpa.Annotations[v1alpha1.AdoptByAnnotation] == "" {
-		m.t.Errorf("%s: %s of somebody else is deleted", m.facts.Name, hpa.Name)
+		m.T.Errorf("%s: %s of somebody else is deleted", m.About.Name, hpa.Name)
 	}
 	if ptr.Deref(intent.AssignedMax, 0) > 0 && further < 2 && object.DeletionTimestamp == nil && object.Distributed() {
-		m.t.Errorf("%s: %s is deleted, and %d-%d is intended", m.facts.Name, hpa.Name, ptr.Deref(intent.AssignedMin, 0),
+		m.T.Errorf("%s: %s is deleted, and %d-%d is intended", m.About.Name, hpa.Name, ptr.Deref(intent.AssignedMin, 0),
 			ptr.Deref(intent.AssignedMax, 0))
 	}
 }
@@ -124,23 +124,23 @@ func (m *member) judgeDelete(hpa *autoscalingv2.HorizontalPodAutoscaler) {
 func (m *member) judgeScale(from, to int32) {
 	intent, _ := m.intent()
 	if (from == 0) == (to == 0) || intent.AssignedReplicas == nil || *intent.AssignedReplicas != to {
-		m.t.Errorf("%s: scaled from %d to %d, and %v is intended", m.facts.Name, from, to, intent.AssignedReplicas)
+		m.T.Errorf("%s: scaled from %d to %d, and %v is intended", m.About.Name, from, to, intent.AssignedReplicas)
 	}
 }
 
 func (m *member) judgeCreate(made *unstructured.Unstructured, n int32) {
 	if intent, _ := m.intent(); ptr.Deref(intent.AssignedReplicas, 0) != n || ptr.Deref(intent.AssignedMax, 0) == 0 {
-		m.t.Errorf("%s: made with %d, and %v is intended", m.facts.Name, n, intent.AssignedReplicas)
+		m.T.Errorf("%s: made with %d, and %v is intended", m.About.Name, n, intent.AssignedReplicas)
 	}
-	if made.GetLabels()[v1alpha1.ManagedByLabel] != string(m.hub.object.UID) {
-		m.t.Errorf("%s: made with the labels %v", m.facts.Name, made.GetLabels())
+	if made.GetLabels()[v1alpha1.ManagedByLabel] != string(m.hub.Objects[web].UID) {
+		m.T.Errorf("%s: made with the labels %v", m.About.Name, made.GetLabels())
 	}
 }
 
 // autoscale is one round of the member's own controller. The lock is held.
 func (m *member) autoscale() {
 	m.placePods()
-	if !m.scales || m.deployment == nil {
+	if !m.scales || m.deployment() == nil {
 		return
 	}
 	for _, hpa := range m.hpas {
@@ -153,7 +153,7 @@ func (m *member) autoscale() {
 
 // follow is what an autoscaler does: by one metric, without memory.
 func (m *member) follow(hpa *stored) {
-	after, now := hpa.DeepCopy(), m.deployment.replicas
+	after, now := hpa.DeepCopy(), m.deployment().Replicas
 	s := &after.Status
 	s.CurrentReplicas, s.DesiredReplicas = now, now
 	active, limited := corev1.ConditionTrue, corev1.ConditionFalse
@@ -183,10 +183,10 @@ func (m *member) follow(hpa *stored) {
 		{Type: autoscalingv2.ScalingLimited, Status: limited, Reason: limit},
 	}
 	if s.DesiredReplicas != now {
-		s.LastScaleTime = &metav1.Time{Time: m.clock.Now().Add(m.offset)}
+		s.LastScaleTime = &metav1.Time{Time: m.Clock.Now().Add(m.Offset)}
 		m.run(s.DesiredReplicas)
 	}
-	if !equality.Semantic.DeepEqual(federatedhpatest.ThroughJSON(m.t, after), hpa.HorizontalPodAutoscaler) {
+	if !equality.Semantic.DeepEqual(federatedhpatest.ThroughJSON(m.T, after), hpa.HorizontalPodAutoscaler) {
 		m.store(after, hpa.behaves)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 )
 
 // What the mirrors show may be from before our own writes.
@@ -49,10 +50,10 @@ func TestMirrorsThatLag(t *testing.T) {
 			all(w, (*member).freeze)
 			w.mustReconcile(1)
 			same(t, "written", tc.writes, w.writes())
-			w.clock.SetTime(w.clock.Now().Add(-period))
+			w.Clock.SetTime(w.Clock.Now().Add(-period))
 			for range 2 {
 				w.mustReconcile(1)
-				w.clock.SetTime(w.clock.Now().Add(-period / 2))
+				w.Clock.SetTime(w.Clock.Now().Add(-period / 2))
 			}
 			same(t, "written to members while the mirrors lag", nil, toMembers(w.writes()))
 			all(w, (*member).thaw)
@@ -98,14 +99,14 @@ func TestWhatSomebodyChangedIsChangedBack(t *testing.T) {
 func TestCacheThatLags(t *testing.T) {
 	t.Run("what is from before our own write is put off", func(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-		w.hub.shown = w.object()
+		w.shown = w.object()
 		w.mustReconcile(1)
 		w.writes()
 		for range 3 {
 			w.conflicts()
 		}
 		same(t, "written", nil, w.writes())
-		w.hub.shown = nil
+		w.shown = nil
 		w.mustReconcile(1)
 	})
 	t.Run("what is from before an edit that we know is not carried out again", func(t *testing.T) {
@@ -114,7 +115,7 @@ func TestCacheThatLags(t *testing.T) {
 		old := w.object()
 		w.edit(bounds(2, 20))
 		w.mustReconcile(3)
-		w.hub.shown = old
+		w.shown = old
 		w.writes()
 		w.conflicts()
 		same(t, "written", nil, w.writes())
@@ -122,7 +123,7 @@ func TestCacheThatLags(t *testing.T) {
 	t.Run("a new leader asks the hub itself", func(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 		w.mustReconcile(1)
-		w.hub.shown = w.object()
+		w.shown = w.object()
 		w.edit(bounds(2, 20))
 		w.mustReconcile(0)
 		w.restart()
@@ -137,7 +138,7 @@ func TestCacheThatLags(t *testing.T) {
 		t.Run("a new leader whose cache does not know yet that the object "+what, func(t *testing.T) {
 			w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 			w.mustReconcile(1)
-			w.hub.shown = w.object()
+			w.shown = w.object()
 			w.edit(change)
 			w.restart()
 			w.writes()
@@ -147,16 +148,16 @@ func TestCacheThatLags(t *testing.T) {
 	}
 	t.Run("a new leader whose cache does not know yet that the object is gone", func(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-		w.hub.shown = w.object()
-		w.hub.object = nil
+		w.shown = w.object()
+		w.hub.Objects[web] = nil
 		w.conflicts()
 		same(t, "written", nil, w.writes())
 	})
 	t.Run("a new leader whose cache does not know yet that the object is of distributed mode again", func(t *testing.T) {
 		w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 		w.mustReconcile(1)
-		w.hub.shown = w.object()
-		w.hub.shown.Spec.FederatedHPAAssignment = nil
+		w.shown = w.object()
+		w.shown.Spec.FederatedHPAAssignment = nil
 		w.restart()
 		w.writes()
 		if left, err := w.leave(); left || !apierrors.IsConflict(err) {
@@ -170,27 +171,27 @@ func TestEditMeanwhileEndsTheReconcile(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 	w.mustReconcile(1)
 	w.edit(bounds(2, 20))
-	w.hub.failStatus = func() error { return apierrors.NewConflict(federatedHPAs, "web", errRefused) }
+	w.hub.FailStatus = func() error { return apierrors.NewConflict(federatedhpatest.FederatedHPAs, "web", errRefused) }
 	w.writes()
-	w.heard()
+	w.Heard()
 	w.conflicts()
 	same(t, "written", nil, w.writes())
-	same(t, "heard", nil, w.heard())
+	same(t, "heard", nil, w.Heard())
 }
 
 func TestIntentThatCanNotBeStoredIsNotCarriedOut(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-	w.hub.failStatus = func() error { return errRefused }
+	w.hub.FailStatus = func() error { return errRefused }
 	if err := w.reconcile(); err == nil || err.Error() != "writing the status: refused" {
 		t.Errorf("said: %v", err)
 	}
 	same(t, "written", []string{"hub finalizers [fleetscale.io/member-autoscalers]"}, w.writes())
-	same(t, "heard", []string{"!FailedUpdateStatus: refused"}, w.heard())
+	same(t, "heard", []string{"!FailedUpdateStatus: refused"}, w.Heard())
 }
 
 func TestNothingIsDoneThatCouldNotBeTakenBack(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
-	w.hub.failPatch = func() error { return errRefused }
+	w.hub.FailPatch = func() error { return errRefused }
 	if err := w.reconcile(); err == nil || err.Error() != "writing its finalizers: refused" {
 		t.Errorf("said: %v", err)
 	}
@@ -201,25 +202,25 @@ func TestNothingIsDoneThatCouldNotBeTakenBack(t *testing.T) {
 func TestObjectThatIsMadeAnew(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 	w.mustReconcile(1)
-	w.hub.remove()
+	w.hub.Remove(web)
 	w.mustReconcile(1)
 	object := newObject("StaticWeighted")
 	object.UID = "uid-of-the-next"
-	w.hub.put(object)
-	w.hub.shown = w.object()
+	w.hub.Put(object)
+	w.shown = w.object()
 	w.edit(bounds(2, 20)) // the cache does not know yet
 	w.writes()
 	w.mustReconcile(1)
 	same(t, "written", []string{"hub finalizers [fleetscale.io/member-autoscalers]", "hub status", "a web 1-10", "b web 1-10"}, w.writes())
-	w.hub.shown = nil
+	w.shown = nil
 	w.mustReconcile(3)
 	same(t, "written later", nil, toMembers(w.writes()))
 }
 
 // conflicts reconciles what is old, which must be refused.
 func (w *world) conflicts() {
-	w.t.Helper()
+	w.T.Helper()
 	if err := w.reconcile(); !apierrors.IsConflict(err) {
-		w.t.Errorf("reconciled what is old, and said: %v", err)
+		w.T.Errorf("reconciled what is old, and said: %v", err)
 	}
 }

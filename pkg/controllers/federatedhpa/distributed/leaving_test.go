@@ -28,34 +28,34 @@ func TestClusterThatLeaves(t *testing.T) {
 		told       []string
 	}{
 		"a typo costs nobody a workload": {nil, 5, []string{"c delete web", "a web 1-5", "b web 1-5"}, "runs 2", nil},
-		"what we made goes": {func(w *world) { w.member("c").deployment.labels = managed }, 3,
+		"what we made goes": {func(w *world) { w.member("c").deployment().Labels = managed }, 3,
 			[]string{"c delete web", "a web 1-5", "b web 1-5", "c remove web"}, "no workload",
 			[]string{`WorkloadDeleted: Deployment "web", which was created for cluster c, was deleted there`}},
 		"what another FederatedHPA made stays": {
 			func(w *world) {
-				w.member("c").deployment.labels = map[string]string{v1alpha1.ManagedByLabel: "uid-of-another"}
+				w.member("c").deployment().Labels = map[string]string{v1alpha1.ManagedByLabel: "uid-of-another"}
 			}, 5,
 			[]string{"c delete web", "a web 1-5", "b web 1-5"}, "runs 2", nil},
 		"what we made stays while the others are not Ready": {func(w *world) {
-			w.member("c").deployment.labels = managed
+			w.member("c").deployment().Labels = managed
 			w.member("a").unready = 1
 		}, 5, []string{"c delete web", "a web 1-5", "b web 1-5"}, "runs 2", nil},
 		"what we made stays while another one is silent": {func(w *world) {
-			w.member("c").deployment.labels = managed
-			w.member("a").silence = federatedhpatest.Silence()
+			w.member("c").deployment().Labels = managed
+			w.member("a").Silent = federatedhpatest.Silence()
 		}, 5, []string{"c delete web", "b web 1-7"}, "runs 2", nil},
 		"what we made stays while another one does not have its bounds": {func(w *world) {
-			w.member("c").deployment.labels = managed
+			w.member("c").deployment().Labels = managed
 			w.member("a").refuses = func(string) error { return errRefused }
 		}, 5, []string{"c delete web", "b web 1-5"}, "runs 2", nil},
 		"what we made stays while the others run too little": {func(w *world) {
-			w.member("c").deployment.labels = managed
+			w.member("c").deployment().Labels = managed
 			w.edit(bounds(5, 10))
 			for _, m := range w.members {
 				m.scales = false
 			}
 		}, 5, []string{"c delete web", "a web 2-5", "b web 3-5"}, "runs 2", nil},
-		"the workload is gone already": {func(w *world) { w.member("c").deployment = nil }, 3,
+		"the workload is gone already": {func(w *world) { w.member("c").undeploy() }, 3,
 			[]string{"c delete web", "a web 1-5", "b web 1-5"}, "no workload", nil},
 	}
 	for name, tc := range tests {
@@ -67,12 +67,12 @@ func TestClusterThatLeaves(t *testing.T) {
 			}
 			w.edit(only("a", "b"))
 			w.writes()
-			w.heard()
+			w.Heard()
 			_ = w.reconcileN(tc.reconciles)
 			same(t, "written", tc.writes, ignoring(toMembers(w.writes()), " to "))
 			same(t, "c has", tc.has, w.has()["c"])
 			for _, line := range tc.told {
-				if heard := w.heard(); !contains(heard, line) {
+				if heard := w.Heard(); !contains(heard, line) {
 					t.Errorf("heard %q, and not %q", heard, line)
 				}
 			}
@@ -97,10 +97,10 @@ func TestClusterThatLeavesUnseenIsNotForgotten(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.mustReconcile(2)
 	w.edit(only("a"))
-	w.member("b").silence = federatedhpatest.Silence()
+	w.member("b").Silent = federatedhpatest.Silence()
 	w.mustReconcile(5)
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2", "b Excluded 0-0 current 2 ready 2 NotSelected"}, w.clusters())
-	w.member("b").silence = nil
+	w.member("b").Silent = nil
 	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2", "b": "runs 2"}, w.has())
 	same(t, "clusters", []string{"a Active 2-10 current 2 ready 2"}, w.clusters())
@@ -111,13 +111,13 @@ func TestClusterThatIsNotRegisteredAnyMore(t *testing.T) {
 	w.mustReconcile(2)
 	gone := w.members["b"]
 	delete(w.members, "b")
-	w.heard()
+	w.Heard()
 	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2"}, w.has())
 	same(t, "heard", []string{
 		"BoundsTakenOver: a: 1-5 to 2-10",
 		"!ClusterRemoved: no longer registered, so their HorizontalPodAutoscalers are left unchanged: b",
-	}, w.heard())
+	}, w.Heard())
 	w.members["b"] = gone
 	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
@@ -192,14 +192,14 @@ func TestRemovalIsToldOnceThoughNothingCanBeDone(t *testing.T) {
 	delete(w.members, "b")
 	w.placed = placedIn{rule: placement.Duplicated, names: []string{"a"}}
 	w.restart()
-	w.heard()
+	w.Heard()
 	_ = w.reconcileN(4)
 	same(t, "heard", []string{`!RetainReplicasMissing: label Deployment "web" on the hub with resourcetemplate.karmada.io/retain-replicas=true, ` +
-		`otherwise Karmada reverts the replicas that the clusters are given` + marker}, w.heard())
+		`otherwise Karmada reverts the replicas that the clusters are given` + marker}, w.Heard())
 	w.hub.workload = template(map[string]string{sight.RetainReplicas: "true"})
 	w.mustReconcile(2)
 	same(t, "heard", []string{"BoundsTakenOver: a: 1-5 to 2-10",
-		"!ClusterRemoved: no longer registered, so their HorizontalPodAutoscalers are left unchanged: b"}, w.heard())
+		"!ClusterRemoved: no longer registered, so their HorizontalPodAutoscalers are left unchanged: b"}, w.Heard())
 }
 
 // A cluster that has left and refuses that we take our autoscaler away holds the others back for the grace, not forever.
@@ -219,7 +219,7 @@ func TestRefusalOfOneThatTakesPartDoesNotHoldTheOthersForEver(t *testing.T) {
 	w.mustReconcile(2)
 	w.edit(weighs(map[string]int32{"a": 4, "b": 1}))
 	w.member("b").refuses = func(string) error { return errRefused }
-	w.heard()
+	w.Heard()
 	_ = w.reconcileN(5)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	same(t, "AbleToScale", `False FailedWrite: bounds cannot be written: b: refused`,
@@ -228,7 +228,7 @@ func TestRefusalOfOneThatTakesPartDoesNotHoldTheOthersForEver(t *testing.T) {
 	same(t, "heard", []string{
 		"BoundsSplit: a: 1-5 to 2-8, b: 1-5 to 1-2",
 		"!ClusterStateChanged: cluster b rejects writes: refused",
-	}, w.heard())
+	}, w.Heard())
 	_ = w.reconcileN(20)
 	same(t, "a has its own part", "web 2-8, runs 2", w.has()["a"])
 	same(t, "what b does not give up", int32(3), ptr.Deref(w.object().Status.Assignment.UnreachableMax, 0))
@@ -272,7 +272,7 @@ func TestClusterThatHasLeftIsForgottenWithoutAPreference(t *testing.T) {
 func TestWorkloadThatWeMadeStaysInAConflict(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.mustReconcile(2)
-	w.member("b").deployment.labels = managed
+	w.member("b").deployment().Labels = managed
 	w.member("b").add("theirs", "web", nil)
 	w.member("b").scales = false
 	w.mustReconcile(4)
@@ -291,7 +291,7 @@ func TestWorkloadThatWeMadeGoesTheSecondTime(t *testing.T) {
 	w.mustReconcile(2)
 	w.edit(weighs(map[string]int32{"a": 1, "b": 1}))
 	w.mustReconcile(2)
-	w.member("b").deployment.labels = managed
+	w.member("b").deployment().Labels = managed
 	w.edit(weighs(map[string]int32{"a": 1}))
 	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 2-10, runs 2", "b": "no workload"}, w.has())
@@ -308,11 +308,11 @@ func TestDividedPlacementLeavesWhatThereIs(t *testing.T) {
 	w.writes()
 	w.placed = placedIn{rule: placement.Divided, names: []string{"a"}} // as Karmada does with few replicas
 	w.restart()
-	w.heard()
+	w.Heard()
 	_ = w.reconcileN(4)
 	same(t, "written", nil, toMembers(w.writes()))
 	same(t, "there is", before, w.has())
-	if heard := w.heard(); len(heard) != 1 || !strings.HasPrefix(heard[0], "!DividedPlacement: ") {
+	if heard := w.Heard(); len(heard) != 1 || !strings.HasPrefix(heard[0], "!DividedPlacement: ") {
 		t.Errorf("heard %q", heard)
 	}
 	w.placed = placedIn{rule: placement.Duplicated, names: []string{"a", "b"}}

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -24,7 +23,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -37,20 +35,16 @@ import (
 
 // member is a cluster that stores autoscalers as an API server does, and runs what it is told, as far as it has room.
 type member struct {
-	workload.Cluster // what distributed mode does not ask for
+	federatedhpatest.Member
 	*world
-	facts   assignment.ClusterFacts
 	version string
 	// creation is what its registration allows.
 	creation registration.Creation
 
-	silence  *fleet.Silence
-	joining  bool
-	hidden   *fleet.Silence // why Pods cannot be listed
-	mute     error          // instead of a scale
-	unknown  bool           // its autoscalers were never listed, and why is known
-	unlisted bool           // they were not, as it began just now
-	offset   time.Duration
+	hidden   *fleet.Silence          // why Pods cannot be listed
+	mute     error                   // instead of a scale
+	unknown  bool                    // its autoscalers were never listed, and why is known
+	unlisted bool                    // they were not, as it began just now
 	refuses  func(what string) error // before a write
 	// refusesHPA refuses what is in it.
 	refusesHPA func(*autoscalingv2.HorizontalPodAutoscaler) error
@@ -66,7 +60,6 @@ type member struct {
 	// steadyAt is what they desire instead of what the metric calls for.
 	steadyAt func() int32
 
-	deployment   *deployment // nil: it lacks the workload
 	made         *unstructured.Unstructured
 	gets         int   // of the workload
 	unreadable   error // instead of the workload
@@ -74,7 +67,6 @@ type member struct {
 	parallel     bool  // it is a StatefulSet whose Pods are created at once
 	room         int32 // for replicas
 	roomUnknown  bool
-	headroom     int32
 	unready      int32 // of those that run
 	beyond       int   // Pods more than replicas, as in a rollout
 	pendingSince time.Time
@@ -88,24 +80,33 @@ type stored struct {
 	behaves bool
 }
 
-type deployment struct {
-	replicas int32
-	labels   map[string]string
-	uid      types.UID
-	version  int
-	selector string
+func newMember(w *world, name string) *member {
+	m := &member{world: w, Member: federatedhpatest.NewMember(w.World, name), version: "autoscaling/v2", hpas: map[string]*stored{},
+		room: 1000, scales: true, creation: registration.Creation{Namespaces: []string{web.Namespace}}}
+	m.FailGet, m.Reach = func() error { return cmp.Or(m.asked(), m.mute) }, m.told
+	m.Scaled = func(_ string, before, after int32) {
+		m.judgeScale(before, after)
+		kind := "more"
+		if after < before {
+			kind = "less"
+		}
+		m.wrote(kind, "%s to %d", name, after)
+		m.placePods()
+	}
+	return m
 }
 
-func newMember(w *world, name string) *member {
-	return &member{world: w, facts: assignment.ClusterFacts{Name: name}, version: "autoscaling/v2", hpas: map[string]*stored{}, room: 1000,
-		scales: true, creation: registration.Creation{Namespaces: []string{web.Namespace}}}
-}
+// deployment is the workload; nil: it lacks it.
+func (m *member) deployment() *federatedhpatest.Workload { return m.Workloads[web.Name] }
 
 // deploy makes the workload, as a person does.
 func (m *member) deploy(n int32) {
 	m.revision++
-	m.deployment = &deployment{replicas: n, uid: types.UID(fmt.Sprint("workload-", m.revision)), selector: "app=web"}
+	m.Workloads[web.Name] = federatedhpatest.NewWorkload(web.Name, n)
+	m.Workloads[web.Name].UID = types.UID(fmt.Sprint("workload-", m.revision))
 }
+
+func (m *member) undeploy() { delete(m.Workloads, web.Name) }
 
 // add makes an autoscaler, as a person does.
 func (m *member) add(name, target string, annotations map[string]string) {
@@ -124,7 +125,7 @@ func (m *member) uid() types.UID {
 
 func (m *member) store(hpa *autoscalingv2.HorizontalPodAutoscaler, behaves bool) {
 	m.revision++
-	hpa = federatedhpatest.ThroughJSON(m.t, hpa)
+	hpa = federatedhpatest.ThroughJSON(m.T, hpa)
 	hpa.ResourceVersion = strconv.Itoa(m.revision)
 	m.hpas[hpa.Name] = &stored{hpa, behaves}
 }
@@ -140,10 +141,10 @@ func (m *member) String() string {
 		}
 		text += trimmings(hpa.HorizontalPodAutoscaler) + ", "
 	}
-	if m.deployment == nil {
+	if m.deployment() == nil {
 		return text + "no workload"
 	}
-	return fmt.Sprintf("%sruns %d", text, m.deployment.replicas)
+	return fmt.Sprintf("%sruns %d", text, m.deployment().Replicas)
 }
 
 func trimmings(hpa *autoscalingv2.HorizontalPodAutoscaler) (text string) {
@@ -156,27 +157,15 @@ func trimmings(hpa *autoscalingv2.HorizontalPodAutoscaler) (text string) {
 	return text
 }
 
-func (m *member) Facts() assignment.ClusterFacts  { return m.facts }
-func (m *member) ClockOffset() time.Duration      { return m.offset }
-func (m *member) Headroom() int32                 { return m.headroom }
-func (m *member) Joining() bool                   { return m.joining }
 func (m *member) Creation() registration.Creation { return m.creation }
-
-func (m *member) Silence() *fleet.Silence {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.silence
-}
 
 // asked reports whether a question gets through. The lock is held.
 func (m *member) asked() error {
-	if m.silence != nil {
-		return m.silence
+	if m.Silent != nil {
+		return m.Silent
 	}
-	if m.flaky != nil {
-		if err := m.flaky(); err != nil {
-			return err
-		}
+	if err := federatedhpatest.Fault(m.flaky); err != nil {
+		return err
 	}
 	_, err := m.reach()
 	return err
@@ -184,13 +173,11 @@ func (m *member) asked() error {
 
 // told reports whether a write gets through, and whether its answer gets back.
 func (m *member) told(what string) (through bool, err error) {
-	if m.silence != nil {
-		return false, m.silence
+	if m.Silent != nil {
+		return false, m.Silent
 	}
-	if m.flaky != nil {
-		if err := m.flaky(); err != nil {
-			return false, err
-		}
+	if err := federatedhpatest.Fault(m.flaky); err != nil {
+		return false, err
 	}
 	if m.refuses != nil {
 		if err := m.refuses(what); err != nil {
@@ -201,15 +188,15 @@ func (m *member) told(what string) (through bool, err error) {
 }
 
 func (m *member) Autoscalers(_ context.Context, namespace string) workload.Autoscalers {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.asked(); err != nil && m.silence == nil || m.unknown {
+	m.Lock()
+	defer m.Unlock()
+	if err := m.asked(); err != nil && m.Silent == nil || m.unknown {
 		return workload.Autoscalers{Silence: federatedhpatest.Silence()}
 	}
 	if m.unlisted {
 		return workload.Autoscalers{}
 	}
-	seen := workload.Autoscalers{Known: true, Silence: m.silence, Version: m.version, Objects: m.frozen}
+	seen := workload.Autoscalers{Known: true, Silence: m.Silent, Version: m.version, Objects: m.frozen}
 	if !m.isFrozen {
 		seen.Objects = m.mirror(namespace)
 	}
@@ -245,8 +232,8 @@ func (m *member) thaw()   { m.frozen, m.isFrozen, m.frozenFor = nil, false, 0 }
 // stays.
 func (m *member) Apply(_ context.Context, by claims.Autoscaler,
 	hpa *autoscalingv2.HorizontalPodAutoscaler) (*autoscalingv2.HorizontalPodAutoscaler, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	body, err := memberhpa.Encode(hpa, m.version)
 	if err != nil {
 		return nil, err
@@ -280,7 +267,7 @@ func (m *member) Apply(_ context.Context, by claims.Autoscaler,
 		forgetPolicies(after.Spec.Behavior)
 	}
 	if err := json.Unmarshal(body, after); err != nil {
-		m.t.Error(err)
+		m.T.Error(err)
 	}
 	if before == nil || !equality.Semantic.DeepEqual(after, before.HorizontalPodAutoscaler) {
 		m.store(after, hpa.Spec.Behavior != nil)
@@ -295,8 +282,8 @@ func (m *member) Apply(_ context.Context, by claims.Autoscaler,
 // Accepts stores nothing.
 func (m *member) Accepts(_ context.Context, _ claims.Autoscaler, hpa *autoscalingv2.HorizontalPodAutoscaler,
 	lacking *unstructured.Unstructured) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	if m.dryOK {
 		return nil
 	}
@@ -331,13 +318,13 @@ func (m *member) noteApply(before *stored, after *autoscalingv2.HorizontalPodAut
 	if after.Labels[v1alpha1.ManagedByLabel] == "" {
 		free = " free"
 	}
-	m.wrote(kind, "%s %s %d-%d%s%s", m.facts.Name, after.Name, ptr.Deref(after.Spec.MinReplicas, 0), after.Spec.MaxReplicas,
+	m.wrote(kind, "%s %s %d-%d%s%s", m.About.Name, after.Name, ptr.Deref(after.Spec.MinReplicas, 0), after.Spec.MaxReplicas,
 		trimmings(after), free)
 }
 
 func (m *member) Delete(_ context.Context, hpa *autoscalingv2.HorizontalPodAutoscaler) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	through, lost := m.told("delete")
 	if !through {
 		return lost
@@ -345,82 +332,43 @@ func (m *member) Delete(_ context.Context, hpa *autoscalingv2.HorizontalPodAutos
 	if found := m.hpas[hpa.Name]; found != nil && found.UID == hpa.UID {
 		m.judgeDelete(found.HorizontalPodAutoscaler)
 		delete(m.hpas, hpa.Name)
-		m.wrote("less", "%s delete %s", m.facts.Name, hpa.Name)
+		m.wrote("less", "%s delete %s", m.About.Name, hpa.Name)
 	} else {
-		m.wrote("less", "%s delete %s, which is gone", m.facts.Name, hpa.Name)
+		m.wrote("less", "%s delete %s, which is gone", m.About.Name, hpa.Name)
 	}
-	return lost
-}
-
-func (m *member) Scale(_ context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference) (*autoscalingv1.Scale, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.asked(); err != nil {
-		return nil, err
-	}
-	if m.mute != nil {
-		return nil, m.mute
-	}
-	if m.deployment == nil || of.Name != web.Name || namespace != web.Namespace {
-		return nil, apierrors.NewNotFound(schema.GroupResource{Group: "apps", Resource: "deployments"}, of.Name)
-	}
-	scale := &autoscalingv1.Scale{}
-	scale.Namespace, scale.Name, scale.ResourceVersion = namespace, of.Name, strconv.Itoa(m.deployment.version)
-	scale.Spec.Replicas, scale.Status.Replicas, scale.Status.Selector = m.deployment.replicas, m.deployment.replicas, m.deployment.selector
-	return scale, nil
-}
-
-func (m *member) SetScale(_ context.Context, of autoscalingv2.CrossVersionObjectReference, to *autoscalingv1.Scale) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	through, lost := m.told("scale")
-	switch {
-	case !through:
-		return lost
-	case m.deployment == nil:
-		return apierrors.NewNotFound(schema.GroupResource{}, of.Name)
-	case to.ResourceVersion != strconv.Itoa(m.deployment.version):
-		return apierrors.NewConflict(schema.GroupResource{}, of.Name, fmt.Errorf("it is at %d", m.deployment.version))
-	}
-	m.judgeScale(m.deployment.replicas, to.Spec.Replicas)
-	kind := "more"
-	if to.Spec.Replicas < m.deployment.replicas {
-		kind = "less"
-	}
-	m.wrote(kind, "%s to %d", m.facts.Name, to.Spec.Replicas)
-	m.run(to.Spec.Replicas)
 	return lost
 }
 
 // run sets the replicas.
 func (m *member) run(n int32) {
-	m.deployment.replicas = n
-	m.deployment.version++
+	d := m.deployment()
+	d.ByHand(n)
+	d.StatusReplicas = n
 	m.placePods()
 }
 
 // placePods notes since when Pods have found no node.
 func (m *member) placePods() {
 	switch {
-	case m.deployment == nil || m.deployment.replicas <= m.room:
+	case m.deployment() == nil || m.deployment().Replicas <= m.room:
 		m.pendingSince = time.Time{}
 	case m.pendingSince.IsZero():
-		m.pendingSince = m.clock.Now().Add(m.offset)
+		m.pendingSince = m.Clock.Now().Add(m.Offset)
 	}
 }
 
 func (m *member) Pods(_ context.Context, _ string, selector labels.Selector) pods.Listing {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.asked(); err != nil && m.silence == nil {
+	m.Lock()
+	defer m.Unlock()
+	if err := m.asked(); err != nil && m.Silent == nil {
 		return pods.Listing{Silent: federatedhpatest.Silence()}
 	}
-	l := pods.Listing{Known: true, Silent: cmp.Or(m.hidden, m.silence), AsOf: m.clock.Now()}
-	if m.deployment == nil || !selector.Matches(labels.Set{"app": "web"}) {
+	l := pods.Listing{Known: true, Silent: cmp.Or(m.hidden, m.Silent), AsOf: m.Clock.Now()}
+	if m.deployment() == nil || !selector.Matches(labels.Set{"app": "web"}) {
 		return l
 	}
 	m.placePods()
-	n := m.deployment.replicas
+	n := m.deployment().Replicas
 	for i := range int(n) + m.beyond {
 		p := replicas.Pod{Name: fmt.Sprintf("web-%04d", i), Phase: corev1.PodPending}
 		if int32(i) < m.room {
@@ -441,23 +389,23 @@ func (m *member) Pods(_ context.Context, _ string, selector labels.Selector) pod
 
 func (m *member) Additional(_ context.Context, _ string, _ autoscalingv2.CrossVersionObjectReference,
 	made *unstructured.Unstructured) (int32, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if (made == nil) != (m.deployment != nil) {
-		m.t.Errorf("%s: room is asked for %v, and there runs %v", m.facts.Name, made, m.deployment)
+	m.Lock()
+	defer m.Unlock()
+	if (made == nil) != (m.deployment() != nil) {
+		m.T.Errorf("%s: room is asked for %v, and there runs %v", m.About.Name, made, m.deployment())
 	}
 	if m.asked() != nil || m.roomUnknown {
 		return 0, false
 	}
-	if m.deployment == nil {
+	if m.deployment() == nil {
 		return m.room, true
 	}
-	return max(0, m.room-m.deployment.replicas), true
+	return max(0, m.room-m.deployment().Replicas), true
 }
 
 func (m *member) Get(_ context.Context, _ string, of autoscalingv2.CrossVersionObjectReference) (*unstructured.Unstructured, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	if err := m.asked(); err != nil {
 		return nil, err
 	}
@@ -468,14 +416,14 @@ func (m *member) Get(_ context.Context, _ string, of autoscalingv2.CrossVersionO
 	if err := cmp.Or(m.mute, m.unreadable); err != nil {
 		return nil, err
 	}
-	if m.deployment == nil {
+	if m.deployment() == nil {
 		return nil, apierrors.NewNotFound(schema.GroupResource{}, of.Name)
 	}
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment"}}
 	u.SetNamespace(web.Namespace)
 	u.SetName(of.Name)
-	u.SetUID(m.deployment.uid)
-	u.SetLabels(m.deployment.labels)
+	u.SetUID(m.deployment().UID)
+	u.SetLabels(m.deployment().Labels)
 	if m.setBy != nil {
 		u.Object["metadata"].(map[string]any)["managedFields"] = m.setBy
 	}
@@ -486,39 +434,39 @@ func (m *member) Get(_ context.Context, _ string, of autoscalingv2.CrossVersionO
 }
 
 func (m *member) Create(_ context.Context, made *unstructured.Unstructured) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	through, lost := m.told("create")
 	if !through {
 		return lost
 	}
 	n, _, _ := unstructured.NestedInt64(made.Object, "spec", "replicas")
-	m.wrote("more", "%s make %d", m.facts.Name, n)
-	if m.deployment != nil {
+	m.wrote("more", "%s make %d", m.About.Name, n)
+	if m.deployment() != nil {
 		return apierrors.NewAlreadyExists(schema.GroupResource{}, made.GetName())
 	}
 	m.judgeCreate(made, int32(n))
 	m.made = made
 	m.deploy(int32(n))
-	m.deployment.labels = made.GetLabels()
+	m.deployment().Labels = made.GetLabels()
 	m.placePods()
 	return lost
 }
 
 func (m *member) Remove(_ context.Context, of *unstructured.Unstructured) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	through, lost := m.told("remove")
 	if !through {
 		return lost
 	}
-	m.wrote("remove", "%s remove %s", m.facts.Name, of.GetName())
-	if m.deployment == nil || m.deployment.uid != of.GetUID() {
+	m.wrote("remove", "%s remove %s", m.About.Name, of.GetName())
+	if m.deployment() == nil || m.deployment().UID != of.GetUID() {
 		return apierrors.NewConflict(schema.GroupResource{}, of.GetName(), fmt.Errorf("it is not that one"))
 	}
-	if m.deployment.labels[v1alpha1.ManagedByLabel] != "uid-of-web" {
-		m.t.Errorf("%s: a workload that others made is deleted", m.facts.Name)
+	if m.deployment().Labels[v1alpha1.ManagedByLabel] != "uid-of-web" {
+		m.T.Errorf("%s: a workload that others made is deleted", m.About.Name)
 	}
-	m.deployment = nil
+	m.undeploy()
 	return lost
 }

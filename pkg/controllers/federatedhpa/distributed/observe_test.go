@@ -29,7 +29,7 @@ func TestObserve(t *testing.T) {
 	w.mustReconcile(1)
 	same(t, "acting", "False Observe: spec.mode is Observe: these clusters would get other bounds: a from 0-0 to 1-3, b from 0-0 to 2-7",
 		w.condition(v1alpha1.Acting))
-	same(t, "heard", nil, w.heard())
+	same(t, "heard", nil, w.Heard())
 	same(t, "kept by", nil, w.object().Finalizers)
 	w.edit(acts)
 	w.mustReconcile(2)
@@ -56,10 +56,10 @@ func TestObserveBesideWhatStands(t *testing.T) {
 	w.mustReconcile(3)
 	same(t, "acting", "False Observe: spec.mode is Observe: these clusters would get other bounds: a from 1-5 to 1-10, b from 1-5 to 1-10",
 		w.condition(v1alpha1.Acting))
-	w.member("b").silence = federatedhpatest.Silence()
+	w.member("b").Silent = federatedhpatest.Silence()
 	w.passes(0)
 	w.mustReconcile(3)
-	w.member("b").silence = nil
+	w.member("b").Silent = nil
 	w.mustReconcile(2)
 	same(t, "written", nil, toMembers(w.writes()))
 	w.edit(bounds(2, 10))
@@ -79,7 +79,7 @@ func TestModeThatIsCutStays(t *testing.T) {
 	object.Spec.Mode = ""
 	object.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply,
 		FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:mode":{}}}`)}}
-	w.hub.put(object)
+	w.hub.Put(object)
 	w.restart()
 	w.writes()
 	for range 3 {

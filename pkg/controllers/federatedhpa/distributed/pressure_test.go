@@ -30,8 +30,8 @@ func TestSaturatedClusterRecovers(t *testing.T) {
 	w.mustReconcile(1)
 	same(t, "schedulable since", nil, a().SchedulableSince)
 	w.member("a").room = 9
-	began := w.clock.Now()
-	w.heard()
+	began := w.Clock.Now()
+	w.Heard()
 	w.mustReconcile(1)
 	same(t, "schedulable since", began.Truncate(time.Second).UTC(), a().SchedulableSince.UTC())
 	w.mustReconcile(3)
@@ -39,7 +39,7 @@ func TestSaturatedClusterRecovers(t *testing.T) {
 	w.mustReconcile(2)
 	same(t, "state after it", v1alpha1.ClusterActive, a().State)
 	same(t, "schedulable since", nil, a().SchedulableSince)
-	same(t, "heard", []string{"ClusterStateChanged: cluster a is Active"}, w.heard())
+	same(t, "heard", []string{"ClusterStateChanged: cluster a is Active"}, w.Heard())
 }
 
 func TestSinceWhenPodsWait(t *testing.T) {
@@ -47,14 +47,14 @@ func TestSinceWhenPodsWait(t *testing.T) {
 		pending func(w *world) time.Time // what the cluster says, by its own clock
 		want    func(now time.Time) time.Time
 	}{
-		"as the cluster says": {func(w *world) time.Time { return w.clock.Now().Add(-30 * time.Second) },
+		"as the cluster says": {func(w *world) time.Time { return w.Clock.Now().Add(-30 * time.Second) },
 			func(now time.Time) time.Time { return now.Add(-30 * time.Second) }},
 		"not before they were seen": {func(*world) time.Time { return time.Time{} }, func(now time.Time) time.Time { return now }},
-		"not in the future": {func(w *world) time.Time { return w.clock.Now().Add(time.Hour) },
+		"not in the future": {func(w *world) time.Time { return w.Clock.Now().Add(time.Hour) },
 			func(now time.Time) time.Time { return now }},
 		"by our clock, not the other's": {func(w *world) time.Time {
-			w.member("a").offset = time.Hour
-			return w.clock.Now().Add(time.Hour - 45*time.Second)
+			w.member("a").Offset = time.Hour
+			return w.Clock.Now().Add(time.Hour - 45*time.Second)
 		}, func(now time.Time) time.Time { return now.Add(-45 * time.Second) }},
 	}
 	for name, tc := range tests {
@@ -62,7 +62,7 @@ func TestSinceWhenPodsWait(t *testing.T) {
 			w := pressed(t)
 			since := tc.pending(w)
 			w.member("a").pendingAt = &since
-			now := w.clock.Now()
+			now := w.Clock.Now()
 			w.mustReconcile(1)
 			want := metav1.NewTime(tc.want(now).Truncate(time.Second))
 			got := w.object().Status.Clusters[0].UnschedulableSince
@@ -99,7 +99,7 @@ func TestRoomIsNotCountedTwice(t *testing.T) {
 // A cluster that adds nodes gets what the others cannot host, though its own nodes are full.
 func TestAClusterThatAddsNodes(t *testing.T) {
 	w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 4, "b": 4}, bounds(2, 24))
-	w.member("a").room, w.member("b").room, w.member("b").headroom = 4, 4, 16
+	w.member("a").room, w.member("b").room, w.member("b").Grows = 4, 4, 16
 	w.settle(3)
 	same(t, "maxima", map[string]string{"a": "web 1-4, runs 4", "b": "web 2-20, runs 4"}, w.has())
 	same(t, "b can host", int32(20), ptr.Deref(w.object().Status.Clusters[1].AvailableReplicas, 0))

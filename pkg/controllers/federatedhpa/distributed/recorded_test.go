@@ -41,9 +41,9 @@ func TestWhatIsRecordedOfASplit(t *testing.T) {
 	w := fleetOf(t, v1alpha1.AssignmentStaticWeighted, map[string]int32{"east": 2, "west": 2}, bounds(2, 12),
 		weighs(map[string]int32{"east": 1, "west": 1}))
 	w.mustReconcile(1)
-	w.members["west"].silence = federatedhpatest.Silence()
+	w.members["west"].Silent = federatedhpatest.Silence()
 	w.mustReconcile(1)
-	w.members["west"].silence = nil
+	w.members["west"].Silent = nil
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.MaxReplicas = 20 })
 	w.mustReconcile(1)
 	w.restart()

@@ -17,10 +17,10 @@ import (
 
 // falls returns how often a cluster runs less than one reconcile before.
 func (w *world) falls(name string, reconciles int) (times int) {
-	had := w.members[name].deployment.replicas
+	had := w.members[name].deployment().Replicas
 	for range reconciles {
 		_ = w.reconcileN(1)
-		now := w.members[name].deployment.replicas
+		now := w.members[name].deployment().Replicas
 		if now < had {
 			times++
 		}
@@ -49,12 +49,12 @@ func TestRefusalThatADryRunDoesNotShow(t *testing.T) {
 			w.member("b").dryOK = true
 			carries(w, 1000)
 			_ = w.reconcileN(60)
-			w.heard()
+			w.Heard()
 			w.writes()
 			if times := w.falls("a", 400); times > 3 { // after 10, 20 and 40 minutes
 				t.Errorf("a lost Pods %d times", times)
 			}
-			if heard := w.heard(); len(heard) > 12 {
+			if heard := w.Heard(); len(heard) > 12 {
 				t.Errorf("heard %d times: %q", len(heard), heard)
 			}
 		})
@@ -85,9 +85,9 @@ func TestTwoThatRefuse(t *testing.T) {
 	carries(w, 3000)
 	w.edit(bounds(3, 39))
 	_ = w.reconcileN(60)
-	w.heard()
+	w.Heard()
 	same(t, "how often a lost Pods", 0, w.falls("a", 400))
-	same(t, "heard", nil, w.heard())
+	same(t, "heard", nil, w.Heard())
 }
 
 // That a cluster takes its part again is not forgotten while another one is silent.
@@ -97,11 +97,11 @@ func TestOneRecoversWhileAnotherIsSilent(t *testing.T) {
 	refusesAbove(w.member("b"), 9)
 	w.edit(bounds(3, 60))
 	_ = w.reconcileN(40)
-	w.member("c").silence = federatedhpatest.Silence()
+	w.member("c").Silent = federatedhpatest.Silence()
 	_ = w.reconcileN(2)
 	w.member("b").refusesHPA = nil
 	_ = w.reconcileN(3)
-	w.member("c").silence = nil
+	w.member("c").Silent = nil
 	w.mustReconcile(10)
 	same(t, "there is", map[string]string{"a": "web 1-20, runs 2", "b": "web 1-20, runs 2", "c": "web 1-20, runs 2"}, w.has())
 }
@@ -122,12 +122,12 @@ func TestRefusalToShrink(t *testing.T) {
 				w.edit(bounds(2, 12))
 				_ = w.reconcileN(2)
 				intended := clusterOf(w, "a").AssignedMax
-				w.heard()
+				w.Heard()
 				_ = w.reconcileN(int(fleettest.Rounds(300, 3)))
 				if got := ptr.Deref(clusterOf(w, "a").AssignedMax, 0); got < ptr.Deref(intended, 0) {
 					t.Errorf("a had %d by the edit, and has %d", ptr.Deref(intended, 0), got)
 				}
-				if heard := w.heard(); len(heard) > 6 {
+				if heard := w.Heard(); len(heard) > 6 {
 					t.Errorf("heard %d times: %q", len(heard), heard)
 				}
 			})
@@ -166,14 +166,14 @@ func TestRefusalsAroundASilence(t *testing.T) {
 	}
 	w.edit(bounds(2, 30))
 	_ = w.reconcileN(1)
-	w.member("b").silence = federatedhpatest.Silence()
+	w.member("b").Silent = federatedhpatest.Silence()
 	_ = w.reconcileN(30)
-	w.member("b").silence = nil
+	w.member("b").Silent = nil
 	times = 1
 	_ = w.reconcileN(2)
-	had := w.members["a"].deployment.replicas
+	had := w.members["a"].deployment().Replicas
 	_ = w.reconcileN(3)
-	same(t, "a runs", had, w.members["a"].deployment.replicas)
+	same(t, "a runs", had, w.members["a"].deployment().Replicas)
 	same(t, "how often a lost Pods", 0, w.falls("a", 10))
 }
 
@@ -206,10 +206,10 @@ func TestRestartWhileOneIsGivenUp(t *testing.T) {
 	_ = w.reconcileN(30)
 	before := w.has()
 	same(t, "there is", map[string]string{"a": "web 1-15, runs 2", "b": "web 1-5, runs 2"}, before)
-	w.heard()
+	w.Heard()
 	w.restart()
 	_ = w.reconcileN(10)
-	same(t, "heard", nil, w.heard())
+	same(t, "heard", nil, w.Heard())
 	same(t, "there is after a restart", before, w.has())
 	same(t, "b", reasonFailedWrite, clusterOf(w, "b").Reason)
 	w.member("b").refuses = nil

@@ -32,8 +32,8 @@ func carries(w *world, load int32) {
 	w.uses = func(*member) int32 {
 		all := int32(0)
 		for _, m := range w.members {
-			if m.deployment != nil {
-				all += m.deployment.replicas
+			if m.deployment() != nil {
+				all += m.deployment().Replicas
 			}
 		}
 		return load / max(1, all)
@@ -57,16 +57,16 @@ func TestRefusalForEver(t *testing.T) {
 				refusing(w.member("b"), kind)
 				carries(w, 1000)
 				_ = w.reconcileN(60)
-				w.heard()
+				w.Heard()
 				w.writes()
-				had := w.members["a"].deployment.replicas
+				had := w.members["a"].deployment().Replicas
 				for range ever {
 					_ = w.reconcileN(1)
-					if now := w.members["a"].deployment.replicas; now < had {
-						t.Fatalf("a runs %d, and ran %d: %q", now, had, w.heard())
+					if now := w.members["a"].deployment().Replicas; now < had {
+						t.Fatalf("a runs %d, and ran %d: %q", now, had, w.Heard())
 					}
 				}
-				if heard := w.heard(); len(heard) > 4 {
+				if heard := w.Heard(); len(heard) > 4 {
 					t.Errorf("heard %d times: %q", len(heard), heard)
 				}
 				if writes := w.writes(); len(writes) > 8 {
@@ -74,8 +74,8 @@ func TestRefusalForEver(t *testing.T) {
 				}
 				w.restart()
 				_ = w.reconcileN(40)
-				if now := w.members["a"].deployment.replicas; now < had {
-					t.Errorf("a runs %d after a restart, and ran %d: %q", now, had, w.heard())
+				if now := w.members["a"].deployment().Replicas; now < had {
+					t.Errorf("a runs %d after a restart, and ran %d: %q", now, had, w.Heard())
 				}
 				w.member("b").refuses = nil
 				w.mustReconcile(60)
@@ -101,10 +101,10 @@ func TestRefusalOfAValue(t *testing.T) {
 	_ = w.reconcileN(40)
 	w.member("a").scales = false
 	same(t, "there is", map[string]string{"a": "web 1-35, runs 2", "b": "web 1-5, runs 2"}, w.has())
-	w.heard()
+	w.Heard()
 	w.writes()
 	_ = w.reconcileN(300)
-	same(t, "heard", nil, w.heard())
+	same(t, "heard", nil, w.Heard())
 	same(t, "written", nil, w.writes())
 	w.member("b").refusesHPA = nil
 	w.mustReconcile(4)
@@ -113,14 +113,14 @@ func TestRefusalOfAValue(t *testing.T) {
 
 // asleep is a cluster that runs nothing.
 func (w *world) asleep() (found string) {
-	w.t.Helper()
+	w.T.Helper()
 	for name, m := range w.members {
-		if m.deployment.replicas == 0 {
+		if m.deployment().Replicas == 0 {
 			found = name
 		}
 	}
 	if found == "" {
-		w.t.Fatalf("all run something: %v", w.has())
+		w.T.Fatalf("all run something: %v", w.has())
 	}
 	return found
 }
@@ -141,12 +141,12 @@ func TestRefusalToWake(t *testing.T) {
 	}
 	carries(w, 600)
 	_ = w.reconcileN(20)
-	w.heard()
+	w.Heard()
 	w.writes()
 	asked = 0
 	_ = w.reconcileN(100)
 	same(t, "how often it was told", 100, asked)
-	same(t, "heard", nil, w.heard())
+	same(t, "heard", nil, w.Heard())
 	same(t, "written", nil, w.writes())
 }
 
@@ -195,7 +195,7 @@ func TestOneRefusalUndoesNothing(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 5, "b": 1}, func(f *v1alpha1.FederatedHPA) {
 		f.Spec.FederatedHPAAssignment.Rebalance = &v1alpha1.Rebalance{Strategy: v1alpha1.RebalanceDemand, IntervalSeconds: new(int32(15))}
 	})
-	w.uses = func(m *member) int32 { return map[string]int32{"a": 100, "b": 10}[m.facts.Name] }
+	w.uses = func(m *member) int32 { return map[string]int32{"a": 100, "b": 10}[m.About.Name] }
 	_ = w.reconcileN(60)
 	before := w.has()
 	if slices.Contains([]string{before["a"]}, "web 1-5, runs 5") {

@@ -26,8 +26,8 @@ var byArgo = []any{map[string]any{
 
 // setBack is a tool that has the autoscaler of a member as it is kept elsewhere. It returns how often it had to.
 func (m *member) setBack(as *autoscalingv2.HorizontalPodAutoscaler) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	m.Lock()
+	defer m.Unlock()
 	if placedOf(m.hpas[as.Name].HorizontalPodAutoscaler) == placedOf(as) {
 		return false
 	}
@@ -46,7 +46,7 @@ func TestBoundsThatAreSetBack(t *testing.T) {
 	w.member("b").setBy = byArgo
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.MaxReplicas = 20 })
-	w.heard()
+	w.Heard()
 	setBack := 0
 	live := func(n int) {
 		for range n {
@@ -66,7 +66,7 @@ func TestBoundsThatAreSetBack(t *testing.T) {
 	}
 	same(t, "state", v1alpha1.StateFailing, w.object().Status.Summary.State)
 	told := 0
-	for _, event := range w.heard() {
+	for _, event := range w.Heard() {
 		if strings.HasPrefix(event, "!ScaleUndone: "+story) {
 			told++
 		}
@@ -80,7 +80,7 @@ func TestBoundsThatAreSetBack(t *testing.T) {
 		same(t, "state", v1alpha1.StateFailing, w.object().Status.Summary.State)
 	}
 	same(t, "set back after a pause", 4, setBack)
-	for _, event := range w.heard() {
+	for _, event := range w.Heard() {
 		if strings.Contains(event, "ScaleUndone") || strings.Contains(event, "ClusterChanged") {
 			t.Errorf("heard again: %s", event)
 		}
@@ -139,7 +139,7 @@ func TestZeroThatIsSetBack(t *testing.T) {
 	live := func(n int) {
 		for range n {
 			w.mustReconcile(1)
-			if a.deployment.replicas == 0 {
+			if a.deployment().Replicas == 0 {
 				a.run(1)
 				setBack++
 			}
@@ -254,8 +254,8 @@ func contested(t *testing.T, change ...func(*v1alpha1.FederatedHPA)) (w *world, 
 		}
 	})
 	w = fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, change...)
-	w.member("a").facts.Labels = map[string]string{"selected": "true"}
-	w.member("b").facts.Labels = map[string]string{"selected": "true", "preferred": "true"}
+	w.member("a").About.Labels = map[string]string{"selected": "true"}
+	w.member("b").About.Labels = map[string]string{"selected": "true", "preferred": "true"}
 	w.settle(4)
 	kept = w.member("b").hpas["web"].DeepCopy()
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.MaxReplicas = 20 })
@@ -271,9 +271,9 @@ func contested(t *testing.T, change ...func(*v1alpha1.FederatedHPA)) (w *world, 
 // A cluster that takes no part any more while its bounds are paused is left, and holds nobody back.
 func TestLeavingWhileBoundsAreSetBack(t *testing.T) {
 	tests := map[string]func(*world){
-		"no longer selected":     func(w *world) { w.member("b").facts.Labels = map[string]string{"preferred": "true"} },
-		"no longer preferred":    func(w *world) { w.member("b").facts.Labels = map[string]string{"selected": "true"} },
-		"without a selector":     func(w *world) { w.member("b").deployment.selector = "" },
+		"no longer selected":     func(w *world) { w.member("b").About.Labels = map[string]string{"preferred": "true"} },
+		"no longer preferred":    func(w *world) { w.member("b").About.Labels = map[string]string{"selected": "true"} },
+		"without a selector":     func(w *world) { w.member("b").deployment().Selector = "" },
 		"scaled by others":       func(w *world) { w.member("b").add("legacy", "web", nil) },
 		"too old for the metric": func(w *world) { w.member("b").version = "autoscaling/v2beta2" },
 	}

@@ -17,7 +17,7 @@ func TestClusterThatIsSilent(t *testing.T) {
 		hide, show func(*member)
 		reason     string
 	}{
-		"as a whole": {func(m *member) { m.silence = federatedhpatest.Silence() }, func(m *member) { m.silence = nil },
+		"as a whole": {func(m *member) { m.Silent = federatedhpatest.Silence() }, func(m *member) { m.Silent = nil },
 			"Timeout"},
 		"for its Pods":               {func(m *member) { m.hidden = federatedhpatest.Silence() }, func(m *member) { m.hidden = nil }, "Timeout"},
 		"for the scale":              {func(m *member) { m.mute = errRefused }, func(m *member) { m.mute = nil }, "Unreachable"},
@@ -35,7 +35,7 @@ func TestClusterThatIsSilent(t *testing.T) {
 				all := map[string]string{"a": "web 1-4, runs 2", "b": "web 1-4, runs 2", "c": "web 1-4, runs 2"}
 				same(t, "there is at first", all, w.has())
 				w.writes()
-				w.heard()
+				w.Heard()
 				tc.hide(w.member("c"))
 				w.mustReconcile(1)
 				if restarts {
@@ -45,11 +45,11 @@ func TestClusterThatIsSilent(t *testing.T) {
 				same(t, "written within the grace", nil, toMembers(w.writes()))
 				same(t, "c", "c Unreachable 1-4 current 2 ready 2 "+tc.reason, w.clusters()[2])
 				same(t, "c's version", "autoscaling/v2", w.object().Status.Clusters[2].HPAVersion)
-				same(t, "how long that has been said", 1, len(w.heard()))
+				same(t, "how long that has been said", 1, len(w.Heard()))
 				same(t, "in view", "2/3", w.object().Status.Summary.Clusters)
 				w.mustReconcile(2)
 				same(t, "there is, after the grace", map[string]string{"a": "web 1-6, runs 2", "b": "web 2-6, runs 2", "c": "web 1-4, runs 2"}, w.has())
-				same(t, "heard", []string{"BoundsTakenOver: a: 1-4 to 1-6, b: 1-4 to 2-6"}, w.heard())
+				same(t, "heard", []string{"BoundsTakenOver: a: 1-4 to 1-6, b: 1-4 to 2-6"}, w.Heard())
 				same(t, "beyond", int32(4), ptr.Deref(w.object().Status.Assignment.UnreachableMax, 0))
 				w.writes()
 				w.mustReconcile(5)
@@ -96,22 +96,22 @@ func TestSilentClusterKeepsItsAutoscaler(t *testing.T) {
 func TestEditWhileAClusterIsSilentIsSplitOnce(t *testing.T) {
 	w := fleetOf(t, "DynamicWeighted", map[string]int32{"a": 13, "b": 18, "c": 22}, bounds(13, 60))
 	w.mustReconcile(3)
-	w.member("a").silence = federatedhpatest.Silence()
+	w.member("a").Silent = federatedhpatest.Silence()
 	w.mustReconcile(2)
 	w.edit(bounds(3, 22), weighs(map[string]int32{"a": 1, "c": 3}))
 	w.mustReconcile(1)
 	first := w.has()
 	w.mustReconcile(1)
 	w.writes()
-	w.heard()
+	w.Heard()
 	w.mustReconcile(10)
 	same(t, "written", nil, toMembers(w.writes()))
-	same(t, "heard", nil, w.heard())
+	same(t, "heard", nil, w.Heard())
 	for name, now := range w.has() {
 		same(t, name+" has", strings.Split(first[name], ",")[0], strings.Split(now, ",")[0])
 	}
 	same(t, "the generation observed", int64(1), *w.object().Status.ObservedGeneration)
-	w.member("a").silence = nil
+	w.member("a").Silent = nil
 	w.mustReconcile(5)
 	same(t, "the generation observed, when it is back", int64(2), *w.object().Status.ObservedGeneration)
 	same(t, "beyond", nil, w.object().Status.Assignment.UnreachableMax)
@@ -120,7 +120,7 @@ func TestEditWhileAClusterIsSilentIsSplitOnce(t *testing.T) {
 func TestEditWhileAClusterIsSilent(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.settle(3)
-	w.member("b").silence = federatedhpatest.Silence()
+	w.member("b").Silent = federatedhpatest.Silence()
 	w.edit(bounds(2, 20))
 	w.writes()
 	w.mustReconcile(2)
@@ -128,7 +128,7 @@ func TestEditWhileAClusterIsSilent(t *testing.T) {
 	if seen := *w.object().Status.ObservedGeneration; seen != 1 {
 		t.Errorf("the status speaks of generation %d, although b does not know it", seen)
 	}
-	w.member("b").silence = nil
+	w.member("b").Silent = nil
 	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())
 	if seen := *w.object().Status.ObservedGeneration; seen != 2 {
@@ -232,15 +232,15 @@ func TestSpill(t *testing.T) {
 	for _, m := range w.members {
 		m.scales = false
 	}
-	w.member("a").offset = 10 * period // its clock is ahead
+	w.member("a").Offset = 10 * period // its clock is ahead
 	w.mustReconcile(2)
 	w.member("a").room = 2
-	w.heard()
+	w.Heard()
 	w.mustReconcile(4)
-	same(t, "heard before the delay", nil, w.heard())
+	same(t, "heard before the delay", nil, w.Heard())
 	w.mustReconcile(2)
 	same(t, "heard", []string{"MaximumSpilled: a: 2-7 to 2-2, b: 1-3 to 1-8",
-		"!ClusterStateChanged: cluster a is Saturated: its nodes take no more Pods of the workload"}, w.heard())
+		"!ClusterStateChanged: cluster a is Saturated: its nodes take no more Pods of the workload"}, w.Heard())
 	same(t, "a", "a Saturated 2-2 current 4 ready 2 Unschedulable", w.clusters()[0])
 	same(t, "unschedulable", int32(2), ptr.Deref(w.object().Status.Clusters[0].UnschedulableReplicas, 0))
 	same(t, "available", int32(2), ptr.Deref(w.object().Status.Clusters[0].AvailableReplicas, 0))
@@ -268,9 +268,9 @@ func TestRefusalIsNotForgottenWhileItWaits(t *testing.T) {
 	w.member("b").refuses = refuse
 	w.edit(weighs(map[string]int32{"a": 9, "b": 1, "c": 8}))
 	_ = w.reconcileN(2)
-	w.heard()
+	w.Heard()
 	_ = w.reconcileN(6)
-	same(t, "heard", nil, w.heard())
+	same(t, "heard", nil, w.Heard())
 	for _, i := range []int{1, 2} {
 		same(t, "reason", "FailedWrite", w.object().Status.Clusters[i].Reason)
 	}
@@ -287,10 +287,10 @@ func TestRefusalOfMoreBeyondTheGrace(t *testing.T) {
 	_ = w.reconcileN(4)
 	same(t, "there is after it", map[string]string{"a": "web 1-15, runs 2", "b": "web 1-5, runs 2"}, w.has())
 	w.writes()
-	w.heard()
+	w.Heard()
 	_ = w.reconcileN(50)
 	same(t, "written", nil, toMembers(w.writes()))
-	same(t, "heard", nil, w.heard())
+	same(t, "heard", nil, w.Heard())
 	w.member("b").refuses = nil
 	w.mustReconcile(4)
 	same(t, "there is when it takes it", map[string]string{"a": "web 1-10, runs 2", "b": "web 1-10, runs 2"}, w.has())

@@ -41,16 +41,16 @@ func newLife(t *testing.T, seed uint64) *life {
 	l.uses = func(*member) int32 { return l.load / max(1, l.running()) }
 	for i := range 1 + l.r.IntN(5) {
 		m := l.member(fmt.Sprint("c", i))
-		m.offset = time.Duration(l.r.IntN(40)-20) * time.Second
+		m.Offset = time.Duration(l.r.IntN(40)-20) * time.Second
 		own := rand.New(rand.NewPCG(seed, 100+uint64(i))) // members are asked side by side, in any order
 		m.flaky = func() error { return l.perhaps(own, "a member refuses", 25) }
 		if m.room = 5 + l.r.Int32N(40); l.r.IntN(4) > 0 {
 			m.deploy(l.r.Int32N(5))
 		}
 	}
-	l.hub.failStatus = func() error {
+	l.hub.FailStatus = func() error {
 		if l.perhaps(l.r, "the status was edited", 30) != nil {
-			return apierrors.NewConflict(federatedHPAs, "web", errRefused)
+			return apierrors.NewConflict(federatedhpatest.FederatedHPAs, "web", errRefused)
 		}
 		return l.perhaps(l.r, "the hub refuses", 40)
 	}
@@ -93,8 +93,8 @@ func (l *life) perhaps(r *rand.Rand, what string, n int) error {
 
 func (l *life) running() (n int32) {
 	for _, m := range l.members {
-		if m.deployment != nil {
-			n += min(m.deployment.replicas, m.room)
+		if m.deployment() != nil {
+			n += min(m.deployment().Replicas, m.room)
 		}
 	}
 	return n
@@ -108,17 +108,17 @@ func (l *life) happens() {
 		l.load = 50 + l.r.Int32N(2500)
 		l.did("the load is %d", l.load)
 	case 2:
-		one.silence = federatedhpatest.Silence()
-		l.did("%s is silent", one.facts.Name)
+		one.Silent = federatedhpatest.Silence()
+		l.did("%s is silent", one.About.Name)
 	case 3:
 		one.hidden, one.mute = federatedhpatest.Silence(), errRefused
-		l.did("%s shows no Pods and no scale", one.facts.Name)
+		l.did("%s shows no Pods and no scale", one.About.Name)
 	case 4, 5, 6:
 		l.visible()
 		l.did("all are seen")
 	case 7:
 		l.visible()
-		l.hub.shown = nil
+		l.shown = nil
 		l.restart()
 		l.did("there is a new leader")
 	case 8:
@@ -128,18 +128,18 @@ func (l *life) happens() {
 		}
 	case 9:
 		one.room = l.r.Int32N(60)
-		l.did("%s has room for %d", one.facts.Name, one.room)
+		l.did("%s has room for %d", one.About.Name, one.room)
 	case 10:
-		if one.silence == nil && !one.isFrozen {
+		if one.Silent == nil && !one.isFrozen {
 			one.freeze()
-			l.did("the mirror of %s lags", one.facts.Name)
+			l.did("the mirror of %s lags", one.About.Name)
 		}
 	case 11:
-		l.hub.shown = l.object()
+		l.shown = l.object()
 	case 12:
-		if one.deployment != nil && one.silence == nil {
-			one.deployment = nil
-			l.did("%s loses its workload", one.facts.Name)
+		if one.deployment() != nil && one.Silent == nil {
+			one.undeploy()
+			l.did("%s loses its workload", one.About.Name)
 		}
 	case 13:
 		l.meddle(one)
@@ -150,30 +150,30 @@ func (l *life) happens() {
 func (l *life) meddle(one *member) {
 	hpa := one.hpas["web"]
 	switch what := l.r.IntN(3); {
-	case one.isFrozen || one.silence != nil:
+	case one.isFrozen || one.Silent != nil:
 	case what == 0 && hpa != nil:
 		other := hpa.DeepCopy()
 		other.Spec.MaxReplicas += l.r.Int32N(20) - 5
 		if other.Spec.MaxReplicas >= ptr.Deref(other.Spec.MinReplicas, 0) {
 			one.store(other, hpa.behaves)
-			l.did("%s has bounds to %d by hand", one.facts.Name, other.Spec.MaxReplicas)
+			l.did("%s has bounds to %d by hand", one.About.Name, other.Spec.MaxReplicas)
 		}
 	case what == 1 && hpa != nil:
 		delete(one.hpas, "web")
-		l.did("%s loses its autoscaler", one.facts.Name)
+		l.did("%s loses its autoscaler", one.About.Name)
 	case what == 2 && len(one.hpas) < 2:
 		annotations := map[string]string{}
 		if l.r.IntN(2) == 0 {
 			annotations[v1alpha1.AdoptByAnnotation] = "web"
 		}
 		one.add("theirs", "web", annotations)
-		l.did("%s has an autoscaler of its own, %v", one.facts.Name, annotations)
+		l.did("%s has an autoscaler of its own, %v", one.About.Name, annotations)
 	}
 }
 
 func (l *life) visible() {
 	for _, m := range l.members {
-		m.silence, m.hidden, m.mute = nil, nil, nil
+		m.Silent, m.hidden, m.mute = nil, nil, nil
 		m.thaw()
 		if theirs := m.hpas["theirs"]; theirs != nil && theirs.Labels[v1alpha1.ManagedByLabel] == "" {
 			delete(m.hpas, "theirs")
@@ -182,16 +182,15 @@ func (l *life) visible() {
 }
 
 func (l *life) did(what string, args ...any) {
-	l.trace = append(l.trace, l.clock.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(what, args...))
+	l.trace = append(l.trace, l.Clock.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(what, args...))
 }
 
 func (l *life) sync() {
-	l.mu.Lock()
-	l.log, l.told = nil, nil
-	l.mu.Unlock()
+	l.writes()
+	l.Heard()
 	err := l.reconcile()
-	l.hub.shown = nil
-	told := l.heard()
+	l.shown = nil
+	told := l.Heard()
 	l.did("%v %v %v %v %v", l.has(), l.intends(), l.writes(), told, err)
 	for _, line := range told {
 		l.count[strings.Split(line, ":")[0]]++
@@ -205,15 +204,15 @@ func (l *life) sync() {
 		}
 	}
 	l.passes(period)
-	if l.t.Failed() {
+	if l.T.Failed() {
 		l.fail("see above")
 	}
 }
 
 func (l *life) fail(what string, args ...any) {
-	l.t.Helper()
+	l.T.Helper()
 	spec, _ := json.Marshal(l.object().Spec)
-	l.t.Fatalf("%s\n%s\n%s", fmt.Sprintf(what, args...), spec, strings.Join(l.trace[max(0, len(l.trace)-20):], "\n"))
+	l.T.Fatalf("%s\n%s\n%s", fmt.Sprintf(what, args...), spec, strings.Join(l.trace[max(0, len(l.trace)-20):], "\n"))
 }
 
 // rest lets all be well, and the load be constant: after a while nothing is written any more.
@@ -222,9 +221,9 @@ func (l *life) rest() {
 	l.calm, l.load = true, []int32{60, 500, 1500}[l.r.IntN(3)]
 	l.did("all is well")
 	for reconciles, quiet := 0, 0; quiet < 45; reconciles++ {
-		before := l.hub.version
+		before := l.hub.Version
 		l.sync()
-		if quiet++; l.hub.version != before {
+		if quiet++; l.hub.Version != before {
 			quiet = 0
 		}
 		if reconciles > 600 {
@@ -261,17 +260,17 @@ func (l *life) asIntended(m *member, intended string) {
 	for _, hpa := range m.hpas {
 		if claims.Ours(hpa.HorizontalPodAutoscaler, "uid-of-web") {
 			if has != "0-0" {
-				l.fail("%s has two of ours", m.facts.Name)
+				l.fail("%s has two of ours", m.About.Name)
 			}
 			has = fmt.Sprintf("%d-%d", ptr.Deref(hpa.Spec.MinReplicas, 0), hpa.Spec.MaxReplicas)
 		}
 	}
-	selected, err := assignment.Matches(l.hub.object.Spec.ClusterAffinity, m.facts)
+	selected, err := assignment.Matches(l.hub.Objects[web].Spec.ClusterAffinity, m.About)
 	if err != nil {
-		l.t.Error(err)
+		l.T.Error(err)
 	}
 	if selected && intended != has || !selected && has != "0-0" {
-		l.fail("%s has %s, and %s is intended", m.facts.Name, has, intended)
+		l.fail("%s has %s, and %s is intended", m.About.Name, has, intended)
 	}
 }
 
@@ -291,11 +290,11 @@ func TestLives(t *testing.T) {
 			l.rest()
 			l.atRest()
 			l.restart()
-			before := l.hub.version
+			before := l.hub.Version
 			for range 5 {
 				l.sync()
 			}
-			if l.hub.version != before {
+			if l.hub.Version != before {
 				l.fail("a new leader is not content")
 			}
 			for what, n := range l.count {

@@ -26,14 +26,14 @@ func TestNothingIsWrittenWhenNothingChanges(t *testing.T) {
 			w.edit(only("a", "b", "c"))
 			w.mustReconcile(6)
 			w.writes()
-			w.heard()
+			w.Heard()
 			w.mustReconcile(100)
 			same(t, "written", nil, w.writes())
-			same(t, "heard", nil, w.heard())
+			same(t, "heard", nil, w.Heard())
 			w.restart()
 			w.mustReconcile(5)
 			same(t, "written by another leader", nil, w.writes())
-			same(t, "heard of another leader", nil, w.heard())
+			same(t, "heard of another leader", nil, w.Heard())
 		})
 	}
 }
@@ -100,11 +100,11 @@ func TestConditionsAndState(t *testing.T) {
 				"PreferenceUnmatched": `True SelectsNoCluster: of the 2 clusters that the FederatedHPA selects, none is selected by clusterAutoscalingPreference[1] {"clusterNames":["gone"]}: compare`}},
 		"a preference selects a cluster that is silent": {"StaticWeighted",
 			[]func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1})}, func(w *world) {
-				w.member("b").silence = federatedhpatest.Silence()
+				w.member("b").Silent = federatedhpatest.Silence()
 			}, "Held", map[kind]string{"PreferenceUnmatched": ""}},
 		"a preference selects a cluster that lacks the workload": {"StaticWeighted",
 			[]func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1})}, func(w *world) {
-				w.member("b").deployment = nil
+				w.member("b").undeploy()
 			}, "Active", map[kind]string{"PreferenceUnmatched": ""}},
 		"a preference selects a cluster that the object does not": {"StaticWeighted",
 			[]func(*v1alpha1.FederatedHPA){weighs(map[string]int32{"a": 1, "b": 1}), func(f *v1alpha1.FederatedHPA) {
@@ -114,7 +114,7 @@ func TestConditionsAndState(t *testing.T) {
 		"no cluster is registered": {"StaticWeighted", nil, func(w *world) { clear(w.members) }, "Failing", map[kind]string{
 			"AbleToScale": "False NoClusters: no registered cluster is selected: compare spec.clusterAffinity with the registrations"}},
 		"no cluster takes part": {"StaticWeighted", nil, func(w *world) {
-			w.member("a").deployment = nil
+			w.member("a").undeploy()
 			w.member("b").add("theirs", "web", nil)
 		}, "Failing", map[kind]string{
 			"AbleToScale":   "False NoClusters: no cluster takes part: a: TargetNotFound; b: ScaledByOthers",
@@ -136,7 +136,7 @@ func TestConditionsAndState(t *testing.T) {
 			"replicas: b"}},
 		"a cluster is silent": {"StaticWeighted", nil, func(w *world) {
 			w.mustReconcile(1)
-			w.member("b").silence = federatedhpatest.Silence()
+			w.member("b").Silent = federatedhpatest.Silence()
 		}, "Held",
 			map[kind]string{
 				"FleetVisible": "False ClusterUnreachable: these clusters cannot be seen, keep their bounds and continue to scale within them: b " +
@@ -163,7 +163,7 @@ func TestConditionsAndState(t *testing.T) {
 			}
 		}, "Paused", map[kind]string{
 			"CapacityUnknown": "True CapacityUnknown: the capacity of no cluster is known, so all have the same weight"}},
-		"a workload has no selector": {"StaticWeighted", nil, func(w *world) { w.member("b").deployment.selector = "" }, "Active",
+		"a workload has no selector": {"StaticWeighted", nil, func(w *world) { w.member("b").deployment().Selector = "" }, "Active",
 			map[kind]string{
 				"AbleToScale": "True ReadyForNewScale: the bounds are split among 1 clusters"}},
 	}
@@ -229,7 +229,7 @@ func TestMetricThatAClusterDoesNotKnow(t *testing.T) {
 func TestConditionKeepsItsTime(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.mustReconcile(3)
-	w.member("b").silence = federatedhpatest.Silence()
+	w.member("b").Silent = federatedhpatest.Silence()
 	w.mustReconcile(1)
 	at := map[autoscalingv2.HorizontalPodAutoscalerConditionType]time.Duration{}
 	for _, c := range w.object().Status.Conditions {
@@ -290,7 +290,7 @@ func TestMetricsOfTheFleet(t *testing.T) {
 
 func TestLastScaleTime(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
-	w.member("a").offset = time.Hour // its clock is ahead
+	w.member("a").Offset = time.Hour // its clock is ahead
 	w.settle(1)
 	last := func() time.Duration {
 		w.mustReconcile(1)
@@ -403,7 +403,7 @@ func TestClocksThatAreNotBelieved(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2})
 	w.settle(2)
 	same(t, "said", "", w.condition(v1alpha1.ClockSkewed))
-	w.member("b").offset = -time.Minute
+	w.member("b").Offset = -time.Minute
 	w.mustReconcile(1)
 	same(t, "said", "True ClockSkewed: clocks are off by 1m0s or more, of which 1m0s is taken into account; synchronize them with the"+
 		" hub's: b (behind)", w.condition(v1alpha1.ClockSkewed))

@@ -176,14 +176,14 @@ func TestWhatIsMade(t *testing.T) {
 	}
 	same(t, "made", want, w.member("a").made.Object)
 	same(t, "heard", []string{"BoundsSplit: a: 0-0 to 2-10, a: 0 to 2 replicas",
-		`WorkloadCreated: Deployment "web" was created as on the hub in: a`}, w.heard())
+		`WorkloadCreated: Deployment "web" was created as on the hub in: a`}, w.Heard())
 }
 
 func TestWorkloadThatSomebodyDeletedIsMadeAgain(t *testing.T) {
 	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 3, "b": 3})
 	w.hub.workload = template(nil)
 	w.mustReconcile(3)
-	w.member("b").deployment = nil
+	w.member("b").undeploy()
 	w.writes()
 	w.mustReconcile(2)
 	same(t, "written", []string{"b make 1"}, toMembers(w.writes()))
@@ -199,7 +199,7 @@ func TestWorkloadThatMayNotBeCreated(t *testing.T) {
 	w.mustReconcile(2)
 	const set = `cluster b is Excluded: the cluster has no Deployment "web", and no workloads are created in clusters: create it there, or run ` +
 		"the controller-manager with --create-workloads and annotate its registration with fleetscale.io/create-workloads-in: shop"
-	same(t, "heard", []string{"BoundsSplit: a: 0-0 to 2-10", "!ClusterStateChanged: " + set}, w.heard())
+	same(t, "heard", []string{"BoundsSplit: a: 0-0 to 2-10", "!ClusterStateChanged: " + set}, w.Heard())
 	b.creation, w.createsNothing = registration.Creation{}, false
 	w.restart()
 	w.mustReconcile(2)
@@ -274,14 +274,14 @@ func TestWorkloadThatIsThereAlready(t *testing.T) {
 	w.hub.workload = template(nil)
 	b := w.member("b")
 	b.refuses = func(what string) error {
-		if what == "create" && b.deployment == nil {
+		if what == "create" && b.deployment() == nil {
 			b.deploy(2)
 		}
 		return nil
 	}
 	w.mustReconcile(3)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 3", "b": "web 1-5, runs 2"}, w.has())
-	if heard := w.heard(); contains(heard, `WorkloadCreated: Deployment "web" was created as on the hub in: b`) {
+	if heard := w.Heard(); contains(heard, `WorkloadCreated: Deployment "web" was created as on the hub in: b`) {
 		t.Errorf("heard %q", heard)
 	}
 }
@@ -295,7 +295,7 @@ func TestWorkloadIsNotMadeUnseen(t *testing.T) {
 	b.refuses = func(string) error { return errRefused }
 	w.edit(bounds(2, 20))
 	_ = w.reconcileN(2)
-	b.deployment = nil
+	b.undeploy()
 	b.refuses = nil
 	w.writes()
 	w.mustReconcile(1)

@@ -58,7 +58,7 @@ func TestWhatCanNotBeReadIsSaid(t *testing.T) {
 			`False FailedReadHub: reading where Deployment "web" is placed: no rights`},
 		"the workload on the hub": {
 			func(w *world) {
-				w.member("b").deployment = nil
+				w.member("b").undeploy()
 				w.mustReconcile(1) // it is known from then on, so that only the workload is read
 				w.hub.failGet = func() error { return broken }
 			},

@@ -3,26 +3,21 @@
 package distributed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"k8s.io/utils/dump"
 	"k8s.io/utils/ptr"
 
-	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/klog/v2"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -37,6 +32,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
+	"github.com/fleetscale/fleetscale/pkg/summary"
 )
 
 // The API stores whole seconds; clocks have more.
@@ -53,8 +49,7 @@ var web = client.ObjectKey{Namespace: "shop", Name: "web"}
 
 // world is a hub, its members, and the controller that reconciles it all. Whatever is written to a member is judged at once.
 type world struct {
-	t        testing.TB
-	clock    *clocktesting.FakePassiveClock
+	*federatedhpatest.World
 	hub      *hub
 	members  map[string]*member
 	placed   placement.Source
@@ -65,8 +60,10 @@ type world struct {
 	records  records
 
 	checked int // reconciles of mustReconcile
+	// shown is what the cache shows instead of the object; nil: it shows what there is.
+	shown *v1alpha1.FederatedHPA
 
-	mu    sync.Mutex // of all that follows, of the hub and of all members
+	// The lock is that of all that follows.
 	calls int
 	// dies: the program is cut off from everything at that call; 0: never. unanswered: that call is carried out all the same.
 	// once: only that one call fails.
@@ -74,7 +71,6 @@ type world struct {
 	unanswered, once bool
 	sumBefore        int32 // the maxima before the reconcile
 	log              []entry
-	told             []string // Events, as "Reason: message"
 	asked            []hubmetrics.Question
 	answer           replicas.Metric
 	// createsNothing: the program does not create workloads.
@@ -87,7 +83,7 @@ type world struct {
 type entry struct{ kind, what string }
 
 func newWorld(t testing.TB, policy v1alpha1.FederatedHPAAssignmentType, change ...func(*v1alpha1.FederatedHPA)) *world {
-	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), members: map[string]*member{}}
+	w := &world{World: federatedhpatest.NewWorld(t, start), members: map[string]*member{}}
 	w.uses = func(*member) int32 { return 50 }
 	w.hub, w.records.t = newHub(w), t
 	w.restart()
@@ -95,7 +91,7 @@ func newWorld(t testing.TB, policy v1alpha1.FederatedHPAAssignmentType, change .
 	for _, f := range change {
 		f(object)
 	}
-	w.hub.put(object)
+	w.hub.Put(object)
 	return w
 }
 
@@ -159,9 +155,9 @@ func only(names ...string) func(*v1alpha1.FederatedHPA) {
 // restart is another leader, who remembers nothing.
 func (w *world) restart() {
 	w.registry = prometheus.NewRegistry()
-	w.memories, w.recorder = &perobject.Store[Memory]{}, record.New(w.hub, recorder{w})
+	w.memories, w.recorder = &perobject.Store[Memory]{}, record.New(w.hub, w)
 	w.program = New(Options{
-		Live: w.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.clock},
+		Live: w.hub, Fleet: &sight.Reader{Reader: selection.Reader{Fleet: w, Placements: w.placed, Timeout: 5 * time.Second}, Clock: w.Clock},
 		Recorder: w.recorder,
 		Ask:      w, Grace: grace, CreateWorkloads: !w.createsNothing, DeletionGrace: deletionGrace, Window: 5 * time.Minute, Tolerance: 0.1,
 		Rest: 2 * time.Minute, WindowStep: 2 * time.Minute,
@@ -173,18 +169,14 @@ func (w *world) restart() {
 func (w *world) Settled() error { return nil }
 
 func (w *world) Clusters() []workload.Cluster {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var all []workload.Cluster
-	for _, name := range slices.Sorted(maps.Keys(w.members)) {
-		all = append(all, w.members[name])
-	}
-	return all
+	w.Lock()
+	defer w.Unlock()
+	return federatedhpatest.Clusters(w.members)
 }
 
 func (w *world) Ask(_ context.Context, q hubmetrics.Question) replicas.Metric {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	w.asked = append(w.asked, q)
 	return w.answer
 }
@@ -218,8 +210,8 @@ func (w *world) wrote(kind, what string, args ...any) {
 
 // writes returns those since the last time. What is written side by side is in order of the clusters.
 func (w *world) writes() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	var all []string
 	for from := 0; from < len(w.log); {
 		to := from
@@ -235,42 +227,28 @@ func (w *world) writes() []string {
 	return all
 }
 
-type recorder struct{ *world }
-
-func (r recorder) Eventf(_, _ runtime.Object, kind, reason, _, note string, args ...any) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	mark := ""
-	if kind == corev1.EventTypeWarning {
-		mark = "!"
-	}
-	r.told = append(r.told, mark+reason+": "+fmt.Sprintf(note, args...))
-}
-
-// heard are the Events since the last time; those of side by side calls in any order.
-func (w *world) heard() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	told := w.told
-	w.told = nil
-	return told
-}
-
 // reconcile is one reconcile of the object, as the cache shows it.
 func (w *world) reconcile() error {
 	object, err := w.read()
 	if object == nil || err != nil {
 		return err
 	}
-	w.mu.Lock()
+	w.Lock()
 	w.sumBefore = w.sum()
-	w.mu.Unlock()
-	return w.program.Reconcile(w.context(), object, w.memories.Of(object))
+	w.Unlock()
+	return w.program.Reconcile(w.Context(), object, w.memories.Of(object))
 }
 
-// read is the object as the cache shows it; nil: there is none.
+// cached is the object as the cache shows it; nil: it shows none.
+func (w *world) cached() *v1alpha1.FederatedHPA {
+	w.Lock()
+	defer w.Unlock()
+	return cmp.Or(w.shown, w.hub.Objects[web]).DeepCopy()
+}
+
+// read is the object as the program gets it; nil: there is none.
 func (w *world) read() (*v1alpha1.FederatedHPA, error) {
-	object := w.hub.cached()
+	object := w.cached()
 	if object == nil {
 		return nil, nil
 	}
@@ -284,14 +262,12 @@ func (w *world) read() (*v1alpha1.FederatedHPA, error) {
 	return object, nil
 }
 
-func (w *world) context() context.Context { return klog.NewContext(w.t.Context(), logr.Discard()) }
-
 func (w *world) leave() (bool, error) {
 	object, err := w.read()
 	if err != nil {
 		return false, err
 	}
-	return w.program.Leave(w.context(), object, w.memories.Of(object))
+	return w.program.Leave(w.Context(), object, w.memories.Of(object))
 }
 
 // reconcileN is so many reconciles, with a period after each in which the members' own autoscalers work. It says the last one's
@@ -306,9 +282,9 @@ func (w *world) reconcileN(n int) (err error) {
 
 // passes lets time pass.
 func (w *world) passes(d time.Duration) {
-	w.clock.SetTime(w.clock.Now().Add(d))
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Clock.SetTime(w.Clock.Now().Add(d))
+	w.Lock()
+	defer w.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(w.members)) {
 		w.members[name].autoscale()
 	}
@@ -316,7 +292,7 @@ func (w *world) passes(d time.Duration) {
 
 // settle has no member scale by itself, and reconciles so often.
 func (w *world) settle(n int) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, m := range w.members {
 		m.scales = false
 	}
@@ -325,15 +301,15 @@ func (w *world) settle(n int) {
 
 // mustReconcile reconciles so many times, and none may fail.
 func (w *world) mustReconcile(n int) {
-	w.t.Helper()
+	w.T.Helper()
 	for range n {
 		// To write down twice what was gathered takes ten times as long as a reconcile. In the short form one in ten is judged: in each test
 		// others, as most make a few only, and some make hundreds of worlds that begin alike.
-		if w.checked++; !testing.Short() || (w.checked+len(w.t.Name()))%10 == 0 {
+		if w.checked++; !testing.Short() || (w.checked+len(w.T.Name()))%10 == 0 {
 			w.decidesPurely()
 		}
 		if err := w.reconcileN(1); err != nil {
-			w.t.Fatalf("reconciling: %v", err)
+			w.T.Fatalf("reconciling: %v", err)
 		}
 	}
 }
@@ -345,42 +321,34 @@ func (w *world) decidesPurely() {
 		return
 	}
 	calls, asked := w.calls, len(w.asked)
-	in := w.program.gather(w.context(), object, w.memories.Of(object))
+	in := w.program.gather(w.Context(), object, w.memories.Of(object))
 	w.calls, w.asked = calls, w.asked[:asked]
 	for i := range in.Clusters {
 		in.Clusters[i].Member = nil // a decision asks nobody
 	}
 	before := dump.ForHash(in.sites)
 	decide(in)
-	same(w.t, "what was gathered, before and after the decision", before, dump.ForHash(in.sites))
+	same(w.T, "what was gathered, before and after the decision", before, dump.ForHash(in.sites))
 }
 
 // object is as the hub has it.
-func (w *world) object() *v1alpha1.FederatedHPA {
-	w.t.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.hub.object == nil {
-		w.t.Fatal("there is no such object")
-	}
-	return w.hub.object.DeepCopy()
-}
+func (w *world) object() *v1alpha1.FederatedHPA { return w.hub.Stored(web) }
 
 // edit changes the spec as a person does.
 func (w *world) edit(changes ...func(*v1alpha1.FederatedHPA)) {
-	w.t.Helper()
+	w.T.Helper()
 	object := w.object()
 	for _, change := range changes {
 		change(object)
 	}
 	object.Generation++
-	w.hub.put(object)
+	w.hub.Put(object)
 }
 
 // has returns what each member has: "1-4 runs 3".
 func (w *world) has() map[string]string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.Lock()
+	defer w.Unlock()
 	all := map[string]string{}
 	for name, m := range w.members {
 		all[name] = m.String()
@@ -402,12 +370,7 @@ func (w *world) intends() map[string]string {
 
 // clusters is each cluster of the status in one line.
 func (w *world) clusters() []string {
-	number := func(n *int32) string {
-		if n == nil {
-			return "?"
-		}
-		return fmt.Sprint(*n)
-	}
+	number := federatedhpatest.Number
 	var all []string
 	for _, c := range w.object().Status.Clusters {
 		line := fmt.Sprintf("%s %s %s-%s current %s ready %s", c.Name, c.State, number(c.AssignedMin), number(c.AssignedMax),
@@ -428,12 +391,11 @@ func (w *world) message(kind autoscalingv2.HorizontalPodAutoscalerConditionType)
 
 // condition is one of the status: "True Reason: message"; empty: there is none.
 func (w *world) condition(kind autoscalingv2.HorizontalPodAutoscalerConditionType) string {
-	for _, c := range w.object().Status.Conditions {
-		if c.Type == kind {
-			return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
-		}
+	c := summary.Condition(&w.object().Status, kind)
+	if c.Type == "" {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
 func same[T any](t testing.TB, what string, want, got T) {

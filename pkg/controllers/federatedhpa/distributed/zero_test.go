@@ -33,11 +33,11 @@ func TestToZeroAndBack(t *testing.T) {
 	w.uses = func(*member) int32 { return percent }
 	w.mustReconcile(2)
 	w.writes()
-	w.heard()
+	w.Heard()
 	percent = 20
 	w.mustReconcile(25)
 	same(t, "written", []string{"a to 0"}, toMembers(w.writes()))
-	same(t, "heard", []string{"ScaledToZero: a: 1 to 0 replicas", "ClusterStateChanged: cluster a is ScaledToZero"}, w.heard())
+	same(t, "heard", []string{"ScaledToZero: a: 1 to 0 replicas", "ClusterStateChanged: cluster a is ScaledToZero"}, w.Heard())
 	same(t, "clusters", []string{"a ScaledToZero 1-1 current 0 ready 0", "b Active 1-4 current 1 ready 1", "c Active 1-5 current 1 ready 1"},
 		w.clusters())
 	w.mustReconcile(40)
@@ -45,7 +45,7 @@ func TestToZeroAndBack(t *testing.T) {
 	percent = 200
 	w.mustReconcile(2)
 	same(t, "written", []string{"a to 1"}, toMembers(w.writes()))
-	same(t, "heard", []string{"ScaledFromZero: a: 0 to 1 replicas", "ClusterStateChanged: cluster a is Active"}, w.heard())
+	same(t, "heard", []string{"ScaledFromZero: a: 0 to 1 replicas", "ClusterStateChanged: cluster a is Active"}, w.Heard())
 }
 
 // What the hub took to zero begins again when it may no longer be there, also if the cluster was out of sight when that was
@@ -55,11 +55,11 @@ func TestFromZeroAfterAnAbsence(t *testing.T) {
 	w.uses = func(*member) int32 { return 20 }
 	w.mustReconcile(30)
 	same(t, "at zero", "a ScaledToZero 1-5 current 0 ready 0", w.clusters()[0])
-	w.member("a").silence = federatedhpatest.Silence()
+	w.member("a").Silent = federatedhpatest.Silence()
 	w.mustReconcile(30) // longer than the grace
 	w.edit(func(f *v1alpha1.FederatedHPA) { f.Spec.ScalingToZero = new(false) })
 	w.mustReconcile(3)
-	w.member("a").silence = nil
+	w.member("a").Silent = nil
 	w.mustReconcile(4)
 	same(t, "there is", map[string]string{"a": "web 1-5, runs 1", "b": "web 1-5, runs 1", "c": "web 1-5, runs 1"}, w.has())
 	same(t, "intended", map[string]string{"a": "1-5", "b": "1-5", "c": "1-5"}, w.intends())
@@ -75,7 +75,7 @@ func TestToZeroIsWrittenOnce(t *testing.T) {
 		m.refuses = func(what string) error {
 			if what == "scale" {
 				refused++
-				m.deployment.version++ // somebody else writes it meanwhile
+				m.deployment().Version++ // somebody else writes it meanwhile
 				m.run(0)
 				m.refuses = nil
 			}
@@ -183,7 +183,7 @@ func TestFromZeroIsNotWrittenOverWhatRuns(t *testing.T) {
 	a := w.member("a")
 	a.scales = false
 	a.refuses = func(what string) error {
-		if what == "scale" && a.deployment.replicas == 0 {
+		if what == "scale" && a.deployment().Replicas == 0 {
 			a.run(3)
 		}
 		return nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package federatedhpatest has the objects that tests of controllers/federatedhpa and of its modes share.
+// Package federatedhpatest has what tests of controllers/federatedhpa and of its modes share: objects, a hub that stores them, members.
 package federatedhpatest
 
 import (
