@@ -16,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/fleetscale/fleetscale/pkg/command"
+	"github.com/fleetscale/fleetscale/pkg/controllers/sharding"
 	"github.com/fleetscale/fleetscale/pkg/controllers/tokens"
 	"github.com/fleetscale/fleetscale/pkg/grants"
 	"github.com/fleetscale/fleetscale/pkg/members/capacity"
@@ -47,7 +48,9 @@ func addMembers(manager ctrl.Manager, o *Options, registry *member.Registry) (*w
 }
 
 // addRegistry adds what knows the members. A replica that waits to become leader knows them too.
-func addRegistry(manager ctrl.Manager, told *Metrics, records func() []string, o *Options) (*member.Registry, error) {
+func addRegistry(
+	manager ctrl.Manager, told *Metrics, records func() []string, shards *sharding.Shards, o *Options,
+) (*member.Registry, error) {
 	hub, err := kubernetes.NewForConfigAndClient(manager.GetConfig(), manager.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read registrations: %w", err)
@@ -69,8 +72,10 @@ func addRegistry(manager ctrl.Manager, told *Metrics, records func() []string, o
 		HubDynamic:    hubDynamic,
 		Needs:         needs,
 		Registrations: registration.Options{Access: registration.Write, WriteNamespace: o.WriteNamespace, Hub: way},
-		Connections:   connection.Options{UserAgent: manager.GetConfig().UserAgent, ReadOnly: o.Observing.Observe},
-		Metrics:       told.members,
+		Connections: connection.Options{
+			UserAgent: manager.GetConfig().UserAgent, ReadOnly: o.Observing.Observe, Part: shards.Fraction,
+		},
+		Metrics: told.members,
 	})
 	var registry *member.Registry
 	if o.Observing.Observe {

@@ -89,7 +89,7 @@ func newParts(ctx context.Context, manager ctrl.Manager, candidate *candidate, t
 	if err != nil {
 		return nil, fmt.Errorf("preparing to read autoscalers of the hub, whose CRDs are in deploy/crds: %w", err)
 	}
-	registry, err := addRegistry(manager, told, served, o)
+	registry, err := addRegistry(manager, told, served, shared.shards, o)
 	if err != nil {
 		return nil, err
 	}

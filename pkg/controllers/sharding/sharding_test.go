@@ -164,6 +164,7 @@ func same[T comparable](t *testing.T, what string, want, got T) {
 
 func TestOnlyObjectsOfHeldShardsAreReconciled(t *testing.T) {
 	w := newWorld(t)
+	same(t, "of rates, before", 0.5, w.shards.Fraction())
 	same(t, "before", reconcile.Result{}, w.reconcile(t, "a"))
 	w.shards.Begin(t.Context(), shardOf["a"])
 	same(t, "ours", w.reconciler.result, w.reconcile(t, "a"))
@@ -177,6 +178,7 @@ func TestOnlyObjectsOfHeldShardsAreReconciled(t *testing.T) {
 	var none *Shards
 	held, all = none.Part()
 	same(t, "held by a leader", [2]int{1, 1}, [2]int{held, all})
+	same(t, "of rates, by a leader", 1., none.Fraction())
 }
 
 // What was queued of a shard before it began may have been dropped.

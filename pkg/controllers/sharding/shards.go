@@ -115,6 +115,13 @@ func (s *Shards) Part() (held, all int) {
 	return len(s.works), s.Shards
 }
 
+// Fraction is how much of a rate of requests that all replicas share is this one's: as of the shards, and of one at least, since members are
+// probed without any.
+func (s *Shards) Fraction() float64 {
+	held, all := s.Part()
+	return float64(max(held, 1)) / float64(all)
+}
+
 // within is ctx as long as there is time to complete the work, with the fence of its lease.
 func (w *work) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(fence.With(ctx, fence.Of(w.lease)))

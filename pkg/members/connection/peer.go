@@ -31,6 +31,8 @@ type Options struct {
 	// shares of both.
 	QPS   float32
 	Burst int
+	// Part is how much of QPS this process may use ([ratelimit.Limiter]); nil: all.
+	Part func() float64
 	// MaxAnswer bounds the bytes of each answer after decompression (128 MiB), and
 	// those of each event of a watch, which are 16 MiB at most. Of little memory
 	// (debug.SetMemoryLimit) less is available.
@@ -101,13 +103,19 @@ func NewPeer(name string, o Options, metrics *Metrics, onFail func(fleet.Reason)
 	p := &Peer{
 		options: o,
 		meter:   meter{cluster: name, metrics: metrics},
-		limiter: ratelimit.New(o.QPS, o.Burst, o.Timeout),
+		limiter: newLimiter(&o),
 		reading: NewReading(),
 		onFail:  onFail,
 	}
 	p.reading.intake = &intake{meter: &p.meter, account: o.budget.account(), onMisconduct: onMisconduct}
 	p.reading.kept = o.kept.account()
 	return p
+}
+
+func newLimiter(o *Options) *ratelimit.Limiter {
+	l := ratelimit.New(o.QPS, o.Burst, o.Timeout)
+	l.Part = o.Part
+	return l
 }
 
 // Reading decodes what was asked for as bytes; the clients use it for what they decode themselves.

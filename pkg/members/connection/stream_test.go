@@ -39,6 +39,15 @@ func TestStreamOfAConnectionThatHasEnded(t *testing.T) {
 	}
 }
 
+// A cluster is sent the part of the requests that is this process's.
+func TestPartOfRequests(t *testing.T) {
+	asked := false
+	l := newLimiter(&Options{QPS: 1, Burst: 1, Timeout: time.Second, Part: func() float64 { asked = true; return 1 }})
+	if err := l.Admit(t.Context(), ratelimit.Other, ""); err != nil || !asked {
+		t.Errorf("error %v; asked for the part: %v", err, asked)
+	}
+}
+
 // What we end ourselves says nothing of the cluster.
 func TestResultOfWhatWeEnd(t *testing.T) {
 	for _, err := range []error{context.Canceled, errReplaced, ratelimit.ErrThrottled, &reworded{errReplaced, "x"}} {

@@ -14,9 +14,12 @@ import (
 // Limiter bounds the requests to one member. Each class has its share; within a class the
 // namespaces take turns, so that who asks much waits for itself.
 type Limiter struct {
+	// Part is how much of the rate, above 0 and up to 1, this process may use: others use the rest. It may change, and must not block; nil:
+	// all. The burst is of each process.
+	Part func() float64
+
+	qps      float64
 	patience time.Duration // how long a request waits at most
-	pace     time.Duration // between two requests
-	most     int           // requests of one namespace that wait: who could not be served in time is told at once
 
 	mu     sync.Mutex
 	tokens tokens
@@ -27,13 +30,23 @@ type Limiter struct {
 
 // New returns a limiter that has requests wait for half of their deadline at most: the rest is for the answer.
 func New(qps float32, burst int, timeout time.Duration) *Limiter {
-	patience := timeout / 2
-	return &Limiter{
-		patience: patience,
-		pace:     max(time.Millisecond, time.Duration(float64(time.Second)/float64(qps))),
-		most:     1 + int(float64(qps)*patience.Seconds()),
-		tokens:   newTokens(float64(qps), burst, time.Now()),
+	return &Limiter{qps: float64(qps), patience: timeout / 2, tokens: newTokens(burst, time.Now())}
+}
+
+// rate is in requests a second.
+func (l *Limiter) rate() float64 {
+	if l.Part == nil {
+		return l.qps
 	}
+	return l.qps * l.Part()
+}
+
+// most is how many requests of one namespace wait: who could not be served in time is told at once.
+func (l *Limiter) most() int { return 1 + int(l.rate()*l.patience.Seconds()) }
+
+// pace is the time between two requests.
+func (l *Limiter) pace() time.Duration {
+	return max(time.Millisecond, time.Duration(float64(time.Second)/l.rate()))
 }
 
 // ErrThrottled is why a request was not sent: see [Throttled].
@@ -75,7 +88,7 @@ func (l *Limiter) enter(of Class, namespace string) (*waiter, error) {
 	switch {
 	case len(q.turns) == 0 && l.tokens.take(of):
 		return nil, nil
-	case len(q.waiting[namespace]) >= l.most:
+	case len(q.waiting[namespace]) >= l.most():
 		return nil, ErrThrottled
 	}
 	w := &waiter{of: of, namespace: namespace, admitted: make(chan struct{})}
@@ -93,7 +106,7 @@ func (l *Limiter) leave(w *waiter) bool {
 
 // serve admits those who wait, as far as there are tokens: the classes in turn.
 func (l *Limiter) serve(now time.Time) {
-	l.tokens.fill(now)
+	l.tokens.fill(now, l.rate())
 	for denied := 0; denied < classes; {
 		q := &l.queues[l.first]
 		if len(q.turns) > 0 && l.tokens.take(l.first) {
@@ -112,7 +125,7 @@ func (l *Limiter) tickSoon() {
 		return
 	}
 	l.ticks = true
-	time.AfterFunc(l.pace, l.tick)
+	time.AfterFunc(l.pace(), l.tick)
 }
 
 func (l *Limiter) tick() {

@@ -54,14 +54,14 @@ func TestTokensProperties(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		rate, burst := 1+r.Float64()*200, 1+r.IntN(200)
 		start := time.Unix(1_700_000_000, 0)
-		s := newTokens(rate, burst, start)
+		s := newTokens(burst, start)
 		var got [classes]int
 		asks := [classes]float64{1, r.Float64(), r.Float64(), r.Float64()} // how often; the first always
 		if seed%4 == 0 {
 			asks = [classes]float64{1, 0, 0, 0}
 		}
 		for i := 1; i <= steps; i++ {
-			s.fill(start.Add(time.Duration(i) * step))
+			s.fill(start.Add(time.Duration(i)*step), rate)
 			for range 1 + r.IntN(3) {
 				for _, c := range r.Perm(classes) {
 					if r.Float64() < asks[c] {
@@ -170,6 +170,33 @@ func TestNamespacesTakeTurns(t *testing.T) {
 		if few.throttled.Load()+some.throttled.Load() > 0 {
 			t.Errorf("%d and %d of those that ask less were throttled", some.throttled.Load(), few.throttled.Load())
 		}
+	})
+}
+
+// A process that has part of the rate sends so many, with the burst of its own; when its part changes, it sends at the new rate.
+func TestPartOfTheRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, part := New(40, 4, 4*time.Second), 0.25
+		l.Part = func() float64 { return part }
+		a := &asker{of: Other, namespace: "a", atOnce: 300}
+		during(t, 20*time.Second, l, a)
+		if got := a.admitted.Swap(0); got < 195 || got > 206 {
+			t.Errorf("%d requests in 20 s by a quarter of 40 a second", got)
+		}
+		part = 1
+		during(t, 20*time.Second, l, a)
+		if got := a.admitted.Load(); got < 790 || got > 806 {
+			t.Errorf("%d requests in 20 s by all of 40 a second", got)
+		}
+		part = 0.01
+		for range 3 { // one is sent at most, one waits, and one cannot be served in time
+			go func() { _ = l.Admit(t.Context(), Other, "b") }()
+		}
+		synctest.Wait()
+		if err := l.Admit(t.Context(), Other, "b"); !Throttled(err) {
+			t.Errorf("%v; want to be told at once", err)
+		}
+		time.Sleep(5 * time.Second)
 	})
 }
 

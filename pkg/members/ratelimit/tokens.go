@@ -8,7 +8,6 @@ import "time"
 // rate, and a common one, which gets what runs over. So a class gets its part whatever the
 // others do, and all of the rate while they do nothing.
 type tokens struct {
-	rate        float64 // of all, per second
 	most        float64 // tokens of a class
 	mostInSpare float64
 	filled      time.Time
@@ -21,8 +20,8 @@ const reservedBurst = 1. / 16
 
 // newTokens are full. In a moment there may be burst requests of all classes together, or one of each and two
 // more if that is more.
-func newTokens(rate float64, burst int, now time.Time) tokens {
-	t := tokens{rate: rate, most: max(1, float64(burst)*reservedBurst), filled: now}
+func newTokens(burst int, now time.Time) tokens {
+	t := tokens{most: max(1, float64(burst)*reservedBurst), filled: now}
 	t.spare = max(0, float64(burst)-classes*t.most)
 	t.mostInSpare = max(2, t.spare) // one, and the beginning of the next
 	for c := range t.own {
@@ -31,9 +30,9 @@ func newTokens(rate float64, burst int, now time.Time) tokens {
 	return t
 }
 
-// fill adds what has come since it was last called.
-func (t *tokens) fill(now time.Time) {
-	more := now.Sub(t.filled).Seconds() * t.rate / classes
+// fill adds what has come since it was last called, at a rate of all classes, per second.
+func (t *tokens) fill(now time.Time, rate float64) {
+	more := now.Sub(t.filled).Seconds() * rate / classes
 	t.filled = now
 	for c := range t.own {
 		t.own[c] += more
