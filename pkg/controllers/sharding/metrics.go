@@ -36,8 +36,7 @@ const (
 
 func (m *Metrics) holds(n int) { m.held.Set(float64(n)) }
 
-func (m *Metrics) ended(left int, leaseLost bool) {
-	m.held.Set(float64(left))
+func (m *Metrics) ended(leaseLost bool) {
 	how := released
 	if leaseLost {
 		how = lost

@@ -281,3 +281,22 @@ func TestShardsEndByThemselves(t *testing.T) {
 		t.Errorf("did %q", got)
 	}
 }
+
+// How many shards are held is told as it is, also where the one that ends last began to end first.
+func TestHeldWhileSeveralEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.shards.Begin(t.Context(), 0)
+		w.shards.Begin(t.Context(), 1)
+		w.reconciler.blocks = make(chan struct{})
+		go func() { _, _ = w.divided.Reconcile(t.Context(), request("shop/a")) }()
+		synctest.Wait()
+		go w.shards.End(shardOf["a"])
+		synctest.Wait()
+		same(t, "held while one ends", 1, testutil.ToFloat64(w.shards.Metrics.held))
+		w.shards.End(shardOf["g"])
+		close(w.reconciler.blocks)
+		synctest.Wait()
+		same(t, "held", 0, testutil.ToFloat64(w.shards.Metrics.held))
+	})
+}

@@ -75,13 +75,13 @@ func (s *Shards) End(shard int) {
 	s.mu.Lock()
 	w := s.works[shard]
 	delete(s.works, shard)
-	held := len(s.works)
+	s.Metrics.holds(len(s.works)) // within the lock, as shards end at once, and the last one to be told is what stays
 	controllers := s.controllers
 	s.mu.Unlock()
 	late := time.AfterFunc(s.Timeout, w.cancel)
 	w.inProgress.Wait()
 	late.Stop()
-	s.Metrics.ended(held, w.lease.Err() != nil)
+	s.Metrics.ended(w.lease.Err() != nil)
 	for _, c := range controllers {
 		c.Leave(w.lease, s.in(shard))
 	}
