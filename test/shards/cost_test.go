@@ -42,8 +42,8 @@ type cost struct {
 func (c *cost) perDecision(n int) float64 { return float64(n) / c.decisions }
 
 func (c *cost) String() string {
-	return fmt.Sprintf("%.0f decisions in %v: %.3f requests to the hub each, %.3f to the member, %v of CPU; %.1f requests for Leases a second; "+
-		"a replica made %.0f to %.0f decisions",
+	return fmt.Sprintf("%.0f decisions in %v: %.3f requests to the hub each, %.3f to the member, %v of CPU; "+
+		"%.1f requests for Leases a second; a replica made %.0f to %.0f decisions",
 		c.decisions, c.until.Sub(c.from).Round(time.Second), c.perDecision(c.onHub), c.perDecision(c.inMember),
 		(c.cpu / time.Duration(c.decisions)).Round(10*time.Microsecond), float64(c.leases)/c.until.Sub(c.from).Seconds(), c.fewest, c.most)
 }

@@ -115,8 +115,8 @@ func (s *Shards) Part() (held, all int) {
 	return len(s.works), s.Shards
 }
 
-// Fraction is how much of a rate of requests that all replicas share is this one's: as of the shards, and of one at least, since members are
-// probed without any.
+// Fraction is how much of a rate of requests that all replicas share is this one's: as of the shards, and of one at least, since it probes
+// members without any.
 func (s *Shards) Fraction() float64 {
 	held, all := s.Part()
 	return float64(max(held, 1)) / float64(all)
