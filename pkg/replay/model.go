@@ -91,7 +91,7 @@ func (u usage) value() *int64 {
 	if !u.known {
 		return nil
 	}
-	return &u.percent
+	return new(u.percent) // alone: there are many of them
 }
 
 // higher is the higher one of two values, of which each may not be known.

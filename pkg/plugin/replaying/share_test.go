@@ -60,7 +60,7 @@ func TestReplayOfClusters(t *testing.T) {
 	}{
 		"as it was": {record, Options{}, []string{"all are as they were\n", "AS IT WAS\n", "Pod-hours                             7.9\n",
 			"at maxReplicas                        30 min\n",
-			"in east: Pod-hours                    2.0\n", "in east: changes of the replicas      1\n",
+			"in east: Pod-hours                    2.0\n", "in east: changes of the replicas      2\n",
 			"in east: above 90 % of the requests   30 min\n", "in west: Pod-hours                    5.9\n",
 			"in west: load not known for           15 min\n"}, "about"},
 		"by another target": {record, Options{Set: []string{fuller}}, []string{
