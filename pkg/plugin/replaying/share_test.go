@@ -19,11 +19,16 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
+func hour(t *testing.T) []*recording.Record {
+	t.Helper()
+	return recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(recordingtest.Hour(recordingtest.Start, "cart"))))
+}
+
 // dividedHour is the record of an hour of central mode in several clusters: of each four replicas east runs one, and the last one the others. A
 // Pod of east uses twice as much as one of another. In the last quarter of an hour the last one is silent.
 func dividedHour(t *testing.T, names ...string) []byte {
 	t.Helper()
-	records := recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(recordingtest.Hour(recordingtest.Start, "cart"))))
+	records := hour(t)
 	for i, r := range records {
 		q := &r.Question
 		told := q.Metrics[0].Told
@@ -146,6 +151,28 @@ func TestReplayOfClustersOnAPage(t *testing.T) {
 		}
 		if slices.ContainsFunc(east.Spans, silent) != (set != nil) {
 			t.Errorf("%s: east is not known: %+v", name, east.Spans)
+		}
+	}
+}
+
+// Nothing is called an estimate where nothing of it is shown: without clusters, and without another spec where the autoscaler only observes.
+func TestReplayWithoutEstimates(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*recording.Record)
+		set    []string
+	}{
+		"no clusters": {func(r *recording.Record) { r.Question.Clusters, r.Facts = nil, nil }, []string{fuller}},
+		"it observes": {func(r *recording.Record) { r.Outcome = recording.Observed }, nil},
+	} {
+		records := hour(t)
+		for _, r := range records {
+			tc.change(r)
+		}
+		stream := recordingtest.Stream(records...)
+		a := NewArchive(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(stream)), nil })
+		v, err := a.Replay(t.Context(), recording.Object{Namespace: "shop", Name: "cart"}, tc.set, 95)
+		if err != nil || v.Estimated || strings.Contains(v.Assuming, "estimate") {
+			t.Errorf("%s: estimated: %v, %v, %s", name, v.Estimated, err, v.Assuming)
 		}
 	}
 }
