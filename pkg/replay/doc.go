@@ -17,7 +17,8 @@
 // Pods that there would have been, which are Ready at once. Where the load itself is not known, that is said: Pods that use all that they
 // may hide what they would use, and clusters that could not be seen what they used.
 //
-// By which rule clusters divide the replicas of central mode is not recorded: what each would run is an estimate, its share of what all ran.
+// By which rule clusters divide the replicas of central mode is not recorded: what each would run is an estimate, by its share of what all
+// ran.
 //
 // In distributed mode the clusters' own autoscalers scale, and what is decided are their bounds. There the load of each cluster is what it
 // was, and stays in that cluster: its autoscaler runs what the load takes, as far as its bounds let it.

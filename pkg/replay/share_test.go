@@ -215,8 +215,8 @@ func TestUseInAClusterOfSeveralMetrics(t *testing.T) {
 		"the first":  {[]replicas.Metric{{Told: told(4000)}, {Told: told(1000)}, {Told: told(9000)}}, new(int64(80))},
 		"the second": {[]replicas.Metric{{Told: told(1000)}, {Told: told(3000)}, {Told: told(9000)}}, new(int64(150))},
 		"unusable":   {[]replicas.Metric{{Told: told(1000)}, {Told: told(3000), Err: errors.New("no metrics")}}, new(int64(20))},
-		"no request": {[]replicas.Metric{{Told: told(1000)}, {Told: &replicas.Told{Err: errors.New("no request"), Clusters: told(3000).Clusters}}},
-			new(int64(20))},
+		"no request": {[]replicas.Metric{{Told: told(1000)}, {Told: &replicas.Told{Err: errors.New("no request"),
+			Clusters: told(3000).Clusters}}}, new(int64(20))},
 		"not told": {[]replicas.Metric{{}}, nil},
 	} {
 		q.Metrics = tc.metrics

@@ -24,8 +24,8 @@ func hour(t *testing.T) []*recording.Record {
 	return recordingtest.Read(t, recording.NewDecoder(bytes.NewReader(recordingtest.Hour(recordingtest.Start, "cart"))))
 }
 
-// dividedHour is the record of an hour of central mode in several clusters: of each four replicas east runs one, and the last one the others. A
-// Pod of east uses twice as much as one of another. In the last quarter of an hour the last one is silent.
+// dividedHour is the record of an hour of central mode in several clusters: of each four replicas the first one runs one, and the second
+// one the others. A Pod of the first one uses twice as much as it did in the mean. In the last quarter of an hour the second one is silent.
 func dividedHour(t *testing.T, names ...string) []byte {
 	t.Helper()
 	records := hour(t)
@@ -155,7 +155,8 @@ func TestReplayOfClustersOnAPage(t *testing.T) {
 	}
 }
 
-// Nothing is called an estimate where nothing of it is shown: without clusters, and without another spec where the autoscaler only observes.
+// Nothing is called an estimate where nothing of it is shown: without clusters, and without another spec where the autoscaler only
+// observes.
 func TestReplayWithoutEstimates(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*recording.Record)

@@ -94,8 +94,8 @@ const mostDrawn = 1500
 
 const assumption = "The load is what it was, and spread evenly over the Pods that there would be, which are Ready at once."
 
-const assumptionOfShares = " The replicas are divided as they were: what a cluster would run, and use, is an estimate by its share of the " +
-	"recorded ones."
+const assumptionOfShares = " The replicas are divided as they were: what a cluster would run, and use, is an estimate, by its share of " +
+	"those that were recorded."
 
 // assuming is what the other side is made of.
 func (r *report) assuming() string {
