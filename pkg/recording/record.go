@@ -3,6 +3,8 @@
 package recording
 
 import (
+	"cmp"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -64,6 +66,16 @@ type Record struct {
 	// Sizes is the decision of a record of [SizesKind], of a MultidimPodAutoscaler. Of what is above, such a record has the object, the
 	// outcome, and of the question its time and generation; its spec is that of the question in Sizes.
 	Sizes *Sizes
+}
+
+// Ran returns how many replicas the cluster of that index ran when the decision was made: as many as it said, or else was told, or else
+// were Ready there. Nil: that is not known.
+func (r *Record) Ran(i int) *int32 {
+	c, facts := &r.Question.Clusters[i], Facts{}
+	if i < len(r.Facts) {
+		facts = r.Facts[i]
+	}
+	return cmp.Or(c.Replicas, c.Assigned, facts.Ready)
 }
 
 // Facts are what is shown of a cluster.

@@ -4,6 +4,7 @@
 //
 //	run.go    the decisions in the order of time, each after what came of the one before
 //	model.go  what a decision would have been told, had there been more or fewer Pods
+//	share.go  what each cluster ran, and would have run of that
 //	split.go  the same of decisions on the bounds of clusters, in distributed mode
 //	place.go  what a cluster would have run by other bounds, and told
 //	sizes.go  the same of decisions on sizes: what Pods would have requested, and what they used
@@ -15,6 +16,9 @@
 // replicas go another way, and what the metrics would have said there is a model: the load is what it was, and is spread evenly over the
 // Pods that there would have been, which are Ready at once. Where the load itself is not known, that is said: Pods that use all that they
 // may hide what they would use, and clusters that could not be seen what they used.
+//
+// By which rule clusters divide the replicas of central mode is not recorded: what each would run is an estimate, by its share of what all
+// ran.
 //
 // In distributed mode the clusters' own autoscalers scale, and what is decided are their bounds. There the load of each cluster is what it
 // was, and stays in that cluster: its autoscaler runs what the load takes, as far as its bounds let it.

@@ -86,6 +86,22 @@ func percent(value, of float64, ofRequests bool) usage {
 	return usage{int64(min(math.Round(100*value/of), math.MaxInt32)), true, ofRequests}
 }
 
+// value is nil if it is not known.
+func (u usage) value() *int64 {
+	if !u.known {
+		return nil
+	}
+	return new(u.percent) // alone: there are many of them
+}
+
+// higher is the higher one of two values, of which each may not be known.
+func higher(a, b *int64) *int64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}
+
 type aim struct {
 	ofPods, utilization, share bool
 	milli                      int64

@@ -59,7 +59,7 @@ type Point struct {
 	Was, Would Side
 	// Unknown is why the load is not known; empty: it is.
 	Unknown Unknown `json:"unknown,omitempty"`
-	// Clusters are those that the decision splits bounds among, in name order; in central mode there are none.
+	// Clusters are those that the decision is of, in name order; decisions on sizes have none.
 	Clusters []ClusterPoint `json:"clusters,omitempty"`
 	// InFact is of a decision on sizes, which may only be advice.
 	InFact *InFact `json:"inFact,omitempty"`
@@ -92,6 +92,8 @@ type Result struct {
 	Differences int
 	// OfRequests: the use is of requests, and not of targets.
 	OfRequests bool
+	// Estimated: what clusters would run is their share of the fleet's replicas, divided as they were.
+	Estimated bool
 }
 
 // Run replays the records of one object, in the order of time.
@@ -111,7 +113,8 @@ func Run(records []*recording.Record, o Options) (*Result, error) {
 	if o.Change == nil && slices.ContainsFunc(records, func(r *recording.Record) bool { return r.Outcome == recording.Observed }) {
 		o.Change = func(as *v1alpha1.FederatedHPASpec) (*v1alpha1.FederatedHPASpec, error) { return as, nil } // others went another way
 	}
-	r := &run{Options: o, Result: result, specs: map[*v1alpha1.FederatedHPASpec]*v1alpha1.FederatedHPASpec{}}
+	result.Estimated = o.Change != nil
+	r := &run{Options: o, Result: result, ran: map[string]int32{}, specs: map[*v1alpha1.FederatedHPASpec]*v1alpha1.FederatedHPASpec{}}
 	return result, play(records, result, r.step)
 }
 
@@ -143,6 +146,8 @@ type run struct {
 	state    replicas.State
 	left     replicas.Decision
 	replicas int32
+	// ran is what each cluster ran when that was known last.
+	ran map[string]int32
 }
 
 func (r *run) step(record *recording.Record) (Point, error) {
@@ -155,7 +160,7 @@ func (r *run) step(record *recording.Record) (Point, error) {
 	if was.Replicas != record.Decided && record.Question.Scale.Err == nil && told(&record.Question) {
 		r.Differences++
 	}
-	p.Unknown = r.unknown(record, &was)
+	p.Unknown, p.Clusters = r.unknown(record, &was), r.clusters(record, &was, q.Scale.Replicas)
 	if r.Change == nil {
 		p.Would = p.Was
 		r.last = record
@@ -270,9 +275,7 @@ func (r *run) side(record *recording.Record, q *replicas.Question, d *replicas.D
 		if u.ofRequests {
 			r.OfRequests = true
 		}
-		if u.known && (s.Use == nil || u.percent > *s.Use) {
-			s.Use = &u.percent
-		}
+		s.Use = higher(s.Use, u.value())
 	}
 	return s
 }

@@ -18,24 +18,30 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/recording"
 )
 
-// ClusterPoint is one cluster at a decision on bounds.
+// ClusterPoint is one cluster at a decision.
 type ClusterPoint struct {
 	Name  string      `json:"name"`
 	Was   ClusterSide `json:"was"`
 	Would ClusterSide `json:"would"`
 }
 
-// ClusterSide is one of the two: what the cluster runs, and the bounds that it is given.
+// ClusterSide is one of the two: what the cluster runs when the decision is made, and the bounds that it is given; in central mode there
+// are none.
 type ClusterSide struct {
-	Replicas int32 `json:"replicas"`
-	Min      int32 `json:"min"`
-	Max      int32 `json:"max"`
+	// Replicas are whole but where they are a share of the fleet's.
+	Replicas float64 `json:"replicas"`
+	Min      int32   `json:"min,omitempty"`
+	Max      int32   `json:"max,omitempty"`
+	// Use is that of its own Pods, as in [Side]. Nil: it is not known.
+	Use *int64 `json:"use,omitempty"`
 	// Unknown is why the load of the cluster is not known, and so what it would run; empty: it is.
 	Unknown Unknown `json:"unknown,omitempty"`
 }
 
+func byName(c ClusterPoint, name string) int { return strings.Compare(c.Name, name) }
+
 // AtMax: its autoscaler may not add any.
-func (s *ClusterSide) AtMax() bool { return s.Max > 0 && s.Replicas >= s.Max }
+func (s *ClusterSide) AtMax() bool { return s.Max > 0 && s.Replicas >= float64(s.Max) }
 
 // splits is what is known between two decisions on bounds.
 type splits struct {
@@ -236,13 +242,11 @@ func divisionOf(s *assignment.Snapshot, step *assignment.Step, unknown []Unknown
 			continue
 		}
 		next := step.Sites[site.Name]
-		d.clusters[site.Name] = ClusterSide{site.Current, next.Min, next.Max, unknown[i]}
-		if len(site.Ratios) == 0 || site.Current == 0 || site.Max == 0 {
-			continue
+		var use *int64
+		if len(site.Ratios) > 0 && site.Current > 0 && site.Max > 0 {
+			use = new(min(slices.Max(site.Ratios), math.MaxInt32) / 10)
 		}
-		if percent := min(slices.Max(site.Ratios), math.MaxInt32) / 10; d.use == nil || percent > *d.use {
-			d.use = &percent
-		}
+		d.clusters[site.Name], d.use = ClusterSide{float64(site.Current), next.Min, next.Max, use, unknown[i]}, higher(d.use, use)
 	}
 	return d
 }

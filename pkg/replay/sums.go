@@ -60,7 +60,7 @@ type Summary struct {
 	// [NotRecorded], which is beside it.
 	Lasts   time.Duration
 	Unknown map[Unknown]time.Duration
-	// Clusters are those that bounds were split among, in name order; in central mode there are none.
+	// Clusters are those of the decisions, in name order; decisions on sizes have none.
 	Clusters []ClusterSums
 	// InFact is what Pods requested in fact, where sizes were decided on, and Kills how many containers were killed for want of memory.
 	InFact SizeSums
@@ -76,19 +76,25 @@ type ClusterSums struct {
 // ClusterSum is one side of them.
 type ClusterSum struct {
 	PodHours float64
+	// Changes are how often the replicas changed.
+	Changes int
 	// Min and Max are the bounds, in the mean over the time of the run; a cluster that takes no part has none, which counts as 0.
 	Min, Max float64
-	// Changes are how often the bounds changed.
-	Changes int
-	// AtMax is for how long the cluster's autoscaler allowed no more, and Unknown for how long the load is not known.
-	AtMax   time.Duration
-	Unknown time.Duration
+	// BoundChanges are how often they changed.
+	BoundChanges int
+	// Above is for how long the use was above the bound, AtMax for how long the cluster's autoscaler allowed no more, and Unknown for how
+	// long the load is not known.
+	Above, AtMax time.Duration
+	Unknown      time.Duration
 }
 
-func (s *ClusterSum) add(of *ClusterSide, lasts time.Duration) {
-	s.PodHours += float64(of.Replicas) * lasts.Hours()
+func (s *ClusterSum) add(of *ClusterSide, lasts time.Duration, above int64) {
+	s.PodHours += of.Replicas * lasts.Hours()
 	s.Min += float64(of.Min) * weight(lasts)
 	s.Max += float64(of.Max) * weight(lasts)
+	if of.Use != nil && *of.Use > above {
+		s.Above += lasts
+	}
 	if of.AtMax() {
 		s.AtMax += lasts
 	}
@@ -101,24 +107,25 @@ func (s *ClusterSum) add(of *ClusterSide, lasts time.Duration) {
 func weight(lasts time.Duration) float64 { return max(lasts, time.Nanosecond).Hours() }
 
 func (s *ClusterSum) change(from, to *ClusterSide) {
-	if from.Min != to.Min || from.Max != to.Max {
+	if from.Replicas != to.Replicas {
 		s.Changes++
+	}
+	if from.Min != to.Min || from.Max != to.Max {
+		s.BoundChanges++
 	}
 }
 
 // addClusters adds the clusters of a point up; before is the one before, nil: there is none.
-func (s *Summary) addClusters(p, before *Point) {
+func (s *Summary) addClusters(p, before *Point, above int64) {
 	for i := range p.Clusters {
 		c := &p.Clusters[i]
 		of := s.cluster(c.Name)
-		of.Was.add(&c.Was, p.Lasts)
-		of.Would.add(&c.Would, p.Lasts)
+		of.Was.add(&c.Was, p.Lasts, above)
+		of.Would.add(&c.Would, p.Lasts, above)
 		if before == nil {
 			continue
 		}
-		k, found := slices.BinarySearchFunc(before.Clusters, c.Name,
-			func(c ClusterPoint, name string) int { return strings.Compare(c.Name, name) })
-		if found {
+		if k, found := slices.BinarySearchFunc(before.Clusters, c.Name, byName); found {
 			of.Was.change(&before.Clusters[k].Was, &c.Was)
 			of.Would.change(&before.Clusters[k].Would, &c.Would)
 		}
@@ -163,7 +170,7 @@ func (r *Result) Summarize(above int64) Summary {
 		}
 		s.Was.add(&p.Was, p.Lasts, above)
 		s.Would.add(&p.Would, p.Lasts, above)
-		s.addClusters(p, before)
+		s.addClusters(p, before, above)
 		s.addInFact(p)
 		whole += weight(p.Lasts)
 		if before != nil {

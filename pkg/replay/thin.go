@@ -4,7 +4,6 @@ package replay
 
 import (
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -43,7 +42,7 @@ func (p *Point) add(other *Point) {
 // mostOfBoth adds clusters to others; both are in name order.
 func mostOfBoth(all, b []ClusterPoint) []ClusterPoint {
 	for i := range b {
-		at, known := slices.BinarySearchFunc(all, b[i].Name, func(c ClusterPoint, name string) int { return strings.Compare(c.Name, name) })
+		at, known := slices.BinarySearchFunc(all, b[i].Name, byName)
 		if !known {
 			all = slices.Insert(all, at, b[i])
 			continue
@@ -56,7 +55,7 @@ func mostOfBoth(all, b []ClusterPoint) []ClusterPoint {
 
 func (s *ClusterSide) most(other *ClusterSide) {
 	s.Replicas, s.Min, s.Max = max(s.Replicas, other.Replicas), max(s.Min, other.Min), max(s.Max, other.Max)
-	s.Unknown = worse(s.Unknown, other.Unknown)
+	s.Use, s.Unknown = higher(s.Use, other.Use), worse(s.Unknown, other.Unknown)
 }
 
 func (s *Side) most(other *Side) {
@@ -65,9 +64,7 @@ func (s *Side) most(other *Side) {
 	if s.Sizes != nil && other.Sizes != nil {
 		s.Sizes = s.Sizes.most(other.Sizes)
 	}
-	if s.Use == nil || other.Use != nil && *other.Use > *s.Use {
-		s.Use = other.Use
-	}
+	s.Use = higher(s.Use, other.Use)
 }
 
 // most has the most of both, and what happened in either.

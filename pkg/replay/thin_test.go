@@ -56,6 +56,21 @@ func TestThin(t *testing.T) {
 	}
 }
 
+// A part of the time has the most of each cluster, also of one that was there for some of it only.
+func TestThinClusters(t *testing.T) {
+	side := func(replicas float64, high int32, use *int64, unknown Unknown) ClusterSide {
+		return ClusterSide{replicas, 0, high, use, unknown}
+	}
+	points := []Point{
+		{At: start, Clusters: []ClusterPoint{{"west", side(2.5, 4, nil, ""), side(1, 4, new(int64(9)), Unseen)}}},
+		{At: start, Clusters: []ClusterPoint{{"east", side(1, 1, nil, ""), side(1, 1, nil, "")},
+			{"west", side(2, 5, new(int64(7)), ""), side(3, 3, new(int64(8)), "")}}},
+	}
+	want := []ClusterPoint{{"east", side(1, 1, nil, ""), side(1, 1, nil, "")},
+		{"west", side(2.5, 5, new(int64(7)), ""), side(3, 4, new(int64(9)), Unseen)}}
+	fleettest.Same(t, "", want, Thin(points, 1)[0].Clusters)
+}
+
 func TestSpans(t *testing.T) {
 	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
 	points := []Point{

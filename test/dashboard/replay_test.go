@@ -55,7 +55,8 @@ func TestReplayAsAPage(t *testing.T) {
 		options replaying.Options
 		there   string
 	}{
-		"a replay": {replaying.Options{Set: []string{"spec.maxReplicas=40"}}, `document.querySelectorAll(".chart svg").length === 2`},
+		"a replay": {replaying.Options{Set: []string{"spec.maxReplicas=40"}}, titles + ` === "Replicas,Use,east" &&
+			document.querySelectorAll(".chart svg").length === 3 && document.querySelectorAll(".chart")[2].innerText.includes("an estimate")`},
 		"targets": {replaying.Options{Sweep: replaying.SweepOptions{Wished: true, Within: 1, Headroom: 20}},
 			`document.querySelector("img.still")`},
 	} {

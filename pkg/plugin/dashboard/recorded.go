@@ -3,7 +3,6 @@
 package dashboard
 
 import (
-	"cmp"
 	"fmt"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -150,16 +149,11 @@ func pointOfRecord(r *recording.Record) point {
 		p.Unseen = append(p.Unseen, unseen.Cluster)
 	}
 	for i := range q.Clusters {
-		c := &q.Clusters[i]
-		var facts recording.Facts
-		if i < len(r.Facts) {
-			facts = r.Facts[i]
+		if i < len(r.Facts) && r.Facts[i].Ready != nil {
+			p.Ready = new(ptr.Deref(p.Ready, 0) + *r.Facts[i].Ready)
 		}
-		if facts.Ready != nil {
-			p.Ready = new(ptr.Deref(p.Ready, 0) + *facts.Ready)
-		}
-		if runs := cmp.Or(c.Replicas, facts.Ready); runs != nil {
-			p.Clusters = append(p.Clusters, share{Name: c.Name, Replicas: *runs})
+		if ran := r.Ran(i); ran != nil {
+			p.Clusters = append(p.Clusters, share{Name: q.Clusters[i].Name, Replicas: *ran})
 		}
 	}
 	return p

@@ -128,7 +128,7 @@ func TestSplitsAreDrawnAsTheyAreReplayed(t *testing.T) {
 			slices.SortFunc(p.Clusters, func(a, b share) int { return cmp.Compare(a.Name, b.Name) })
 			var want []share
 			for _, c := range at.Clusters {
-				want = append(want, share{c.Name, c.Was.Replicas, true, c.Was.Min, c.Was.Max})
+				want = append(want, share{c.Name, int32(c.Was.Replicas), true, c.Was.Min, c.Was.Max})
 			}
 			if diff := gocmp.Diff(want, p.Clusters); diff != "" {
 				t.Fatalf("seed %d, decision %d (-replayed +drawn):\n%s", seed, i, diff)

@@ -34,11 +34,16 @@ type report struct {
 	// Seconds is for how long decisions were recorded, and Unknown for how long of that the load is not known, by the reason.
 	Seconds float64                    `json:"seconds"`
 	Unknown map[replay.Unknown]float64 `json:"unknownSeconds,omitempty"`
-	// Clusters are those that bounds were split among; in central mode there are none.
-	Clusters []clusterSums `json:"clusters,omitempty"`
+	// Clusters are those of the decisions; decisions on sizes have none. ClustersEstimated: what they would run is their share of the
+	// fleet's replicas, divided as they were.
+	Clusters          []clusterSums `json:"clusters,omitempty"`
+	ClustersEstimated bool          `json:"clustersEstimated,omitempty"`
 	// InFact are what Pods requested, where the decisions were on sizes: that may only have been advice.
 	InFact *inFact        `json:"inFact,omitempty"`
 	Points []replay.Point `json:"points"`
+
+	// splits: the decisions split bounds among the clusters.
+	splits bool
 }
 
 // clusterSums are what both sides come to in one cluster.
@@ -48,18 +53,32 @@ type clusterSums struct {
 	Would clusterSum `json:"would"`
 }
 
-// clusterSum has the mean bounds over the time, and times in seconds.
+// clusterSum has its times in seconds.
 type clusterSum struct {
-	MeanMin        float64 `json:"meanMin"`
-	MeanMax        float64 `json:"meanMax"`
-	BoundChanges   int     `json:"boundChanges"`
-	PodHours       float64 `json:"podHours"`
-	AtMaxSeconds   float64 `json:"atMaxSeconds"`
+	PodHours float64 `json:"podHours"`
+	// Changes are how often the replicas changed; nil: an estimate does not tell.
+	Changes      *int    `json:"changes,omitempty"`
+	AboveSeconds float64 `json:"aboveSeconds"`
+	// BoundSums are there where bounds are split among clusters.
+	*BoundSums
+
 	UnknownSeconds float64 `json:"unknownSeconds,omitempty"`
 }
 
-func newClusterSum(s replay.ClusterSum) clusterSum {
-	return clusterSum{s.Min, s.Max, s.Changes, s.PodHours, s.AtMax.Seconds(), s.Unknown.Seconds()}
+// BoundSums have the mean bounds over the time.
+type BoundSums struct {
+	MeanMin      float64 `json:"meanMin"`
+	MeanMax      float64 `json:"meanMax"`
+	BoundChanges int     `json:"boundChanges"`
+	AtMaxSeconds float64 `json:"atMaxSeconds"`
+}
+
+func (r *report) clusterSum(s replay.ClusterSum) clusterSum {
+	sum := clusterSum{PodHours: s.PodHours, Changes: &s.Changes, AboveSeconds: s.Above.Seconds(), UnknownSeconds: s.Unknown.Seconds()}
+	if r.splits {
+		sum.BoundSums = &BoundSums{s.Min, s.Max, s.BoundChanges, s.AtMax.Seconds()}
+	}
+	return sum
 }
 
 // inFact is what Pods requested, and how many containers were killed for want of memory.
@@ -71,9 +90,6 @@ type inFact struct {
 
 // title names the object.
 func (r *report) title() string { return r.Type + " " + r.Namespace + "/" + r.Name }
-
-// splits: it is of distributed mode.
-func (r *report) splits() bool { return len(r.Clusters) > 0 }
 
 // sums have their times in seconds.
 type sums struct {
@@ -101,12 +117,17 @@ func newReport(l *loaded, result *replay.Result, above int64, changed bool) *rep
 		From: result.Points[0].At, To: result.Points[len(result.Points)-1].At,
 		Above: above, OfRequests: result.OfRequests, Was: newSums(s.Was), Would: newSums(s.Would), Seconds: s.Lasts.Seconds(),
 		Skipped: l.skipped, Others: l.others, Unknown: map[replay.Unknown]float64{}, Points: result.Points,
+		ClustersEstimated: result.Estimated && len(s.Clusters) > 0, splits: l.records[0].Split != nil,
 	}
 	if result.Points[0].InFact != nil {
 		r.InFact = &inFact{s.InFact.CoreHours, s.InFact.GiBHours, s.Kills}
 	}
 	for _, c := range s.Clusters {
-		r.Clusters = append(r.Clusters, clusterSums{c.Name, newClusterSum(c.Was), newClusterSum(c.Would)})
+		was, would := r.clusterSum(c.Was), r.clusterSum(c.Would)
+		if result.Estimated { // it moves with the division, too
+			would.Changes = nil
+		}
+		r.Clusters = append(r.Clusters, clusterSums{c.Name, was, would})
 	}
 	for reason, lasts := range s.Unknown {
 		r.Unknown[reason] = lasts.Seconds()

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 	"github.com/fleetscale/fleetscale/pkg/replay"
@@ -69,8 +70,11 @@ func TestReplayOfASplitForPrograms(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	// From then on m1 is silent.
-	if c := r.Points[200].Clusters[1]; c.Was != (replay.ClusterSide{Replicas: 2, Min: 1, Max: 10, Unknown: replay.Unseen}) ||
-		c.Would != (replay.ClusterSide{Replicas: 2, Min: 1, Max: 5, Unknown: replay.Unseen}) || r.Clusters[1].Would.UnknownSeconds != 1785 {
+	side := func(most int32) replay.ClusterSide {
+		return replay.ClusterSide{Replicas: 2, Min: 1, Max: most, Use: new(int64(100)), Unknown: replay.Unseen}
+	}
+	fleettest.Same(t, "", replay.ClusterPoint{Name: "m1", Was: side(10), Would: side(5)}, r.Points[200].Clusters[1])
+	if c := r.Clusters[1]; c.Would.UnknownSeconds != 1785 || *c.Would.Changes != 1 || c.Would.AboveSeconds != 0 || r.ClustersEstimated {
 		t.Errorf("%+v", c)
 	}
 }
@@ -122,7 +126,7 @@ func TestReplayOfASplitOnAPage(t *testing.T) {
 		at := slices.Index(v.At, start.Add(5*time.Minute).UnixMilli())
 		if first.Name != "m0" || *first.Was.Replicas[at] != 10 || *first.Was.Max[at] != 10 || *first.Would.Max[at] != tc.most ||
 			!strings.HasPrefix(first.Spans[0].Why, "CutOff: ") {
-			t.Errorf("%s: %s ran %d of %d, and would of %d; %+v", name, first.Name, *first.Was.Replicas[at], *first.Was.Max[at],
+			t.Errorf("%s: %s ran %v of %d, and would of %d; %+v", name, first.Name, *first.Was.Replicas[at], *first.Was.Max[at],
 				*first.Would.Max[at], first.Spans)
 		}
 		from := start.Add(121 * 15 * time.Second).UnixMilli()

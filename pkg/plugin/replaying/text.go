@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -49,7 +50,7 @@ func (r *report) rows(row func(name string, was, would any)) {
 	row("changes of the replicas", was.Ups+was.Downs, would.Ups+would.Downs)
 	row(fmt.Sprintf("above %d %% %s", r.Above, r.of()), lasting(was.Above), lasting(would.Above))
 	atMax := "at maxReplicas"
-	if r.splits() {
+	if r.splits {
 		atMax = "a cluster at its maximum"
 	}
 	row(atMax, lasting(was.AtMax), lasting(would.AtMax))
@@ -69,10 +70,10 @@ func (r *report) clusterRows(row func(name string, was, would any)) {
 	shown, others := all[:min(len(all), mostRows)], all[min(len(all), mostRows):]
 	slices.SortFunc(shown, func(a, b clusterSums) int { return strings.Compare(a.Name, b.Name) })
 	for i := range shown {
-		shown[i].rows(row)
+		r.rowsOf(&shown[i], row)
 	}
 	if len(others) > 0 {
-		row(fmt.Sprintf("in %d other clusters: Pod-hours", len(others)), podHours(others, was), podHours(others, would))
+		row(fmt.Sprintf("in %d other clusters: Pod-hours", len(others)), podHours(others, was), r.about()+podHours(others, would))
 	}
 }
 
@@ -94,17 +95,40 @@ func podHours(all []clusterSums, of func(*clusterSums) *clusterSum) string {
 	return fmt.Sprintf("%.1f", sum)
 }
 
-func (c *clusterSums) rows(row func(name string, was, would any)) {
+func (r *report) rowsOf(c *clusterSums, row func(name string, was, would any)) {
 	was, would, name := &c.Was, &c.Would, "in "+fleet.Printable(c.Name, mostName)
-	row(name+": bounds, mean", was.bounds(), would.bounds())
-	row(name+": changes of the bounds", was.BoundChanges, would.BoundChanges)
-	row(name+": Pod-hours", fmt.Sprintf("%.1f", was.PodHours), fmt.Sprintf("%.1f%s", would.PodHours, change(was.PodHours, would.PodHours)))
-	if was.AtMaxSeconds+would.AtMaxSeconds > 0 {
-		row(name+": at its maximum", lastingSeconds(was.AtMaxSeconds), lastingSeconds(would.AtMaxSeconds))
+	if r.splits {
+		row(name+": bounds, mean", was.bounds(), would.bounds())
+		row(name+": changes of the bounds", was.BoundChanges, would.BoundChanges)
 	}
-	if was.UnknownSeconds+would.UnknownSeconds > 0 {
-		row(name+": load not known for", lastingSeconds(was.UnknownSeconds), lastingSeconds(would.UnknownSeconds))
+	row(name+": Pod-hours", fmt.Sprintf("%.1f", was.PodHours),
+		fmt.Sprintf("%s%.1f%s", r.about(), would.PodHours, change(was.PodHours, would.PodHours)))
+	row(name+": changes of the replicas", was.changes(), would.changes())
+	lasts := func(what, about string, was, would float64) {
+		if was+would > 0 {
+			row(name+": "+what, lastingSeconds(was), about+lastingSeconds(would))
+		}
 	}
+	lasts(fmt.Sprintf("above %d %% %s", r.Above, r.of()), r.about(), was.AboveSeconds, would.AboveSeconds)
+	if r.splits {
+		lasts("at its maximum", "", was.AtMaxSeconds, would.AtMaxSeconds)
+	}
+	lasts("load not known for", "", was.UnknownSeconds, would.UnknownSeconds)
+}
+
+// about marks what is an estimate.
+func (r *report) about() string {
+	if r.ClustersEstimated {
+		return "about "
+	}
+	return ""
+}
+
+func (s *clusterSum) changes() string {
+	if s.Changes == nil {
+		return "not known"
+	}
+	return strconv.Itoa(*s.Changes)
 }
 
 func (s *clusterSum) bounds() string { return fmt.Sprintf("%.1f to %.1f", s.MeanMin, s.MeanMax) }

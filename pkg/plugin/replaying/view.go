@@ -35,10 +35,12 @@ type View struct {
 	Would Lines   `json:"would"`
 	// Sizes are there instead of the others where the decisions are on sizes.
 	Sizes []SizeLines `json:"sizes,omitempty"`
-	// Clusters are those that bounds were split among, if there are any: with the most Pods first, and no more than [mostClusters].
-	Clusters []ClusterLines `json:"clusters,omitempty"`
-	Spans    []Part         `json:"spans,omitempty"`
-	Assuming string         `json:"assuming,omitempty"`
+	// Clusters are those of the decisions, if there are any: with the most Pods first, and no more than [mostClusters]. Estimated: what
+	// they would run is.
+	Clusters  []ClusterLines `json:"clusters,omitempty"`
+	Estimated bool           `json:"estimated,omitempty"`
+	Spans     []Part         `json:"spans,omitempty"`
+	Assuming  string         `json:"assuming,omitempty"`
 }
 
 // Row is one line of a table.
@@ -64,8 +66,8 @@ type SizeLines struct {
 	InFact []float64 `json:"inFact"`
 }
 
-// ClusterLines are those of one cluster: what it ran and would run, its bounds on both sides, and when its load is not known. Null: it had
-// no part.
+// ClusterLines are those of one cluster: what it ran and would run, its bounds on both sides, if it has its own, and when its load is not
+// known. Null: it had no part.
 type ClusterLines struct {
 	Name  string      `json:"name"`
 	Was   BoundsLines `json:"was"`
@@ -75,9 +77,9 @@ type ClusterLines struct {
 
 // BoundsLines are those of one side of a cluster.
 type BoundsLines struct {
-	Replicas []*int32 `json:"replicas"`
-	Min      []*int32 `json:"min"`
-	Max      []*int32 `json:"max"`
+	Replicas []*float64 `json:"replicas"`
+	Min      []*int32   `json:"min,omitempty"`
+	Max      []*int32   `json:"max,omitempty"`
 }
 
 // Part is a part of the time in which the load is not known.
@@ -92,14 +94,20 @@ const mostDrawn = 1500
 
 const assumption = "The load is what it was, and spread evenly over the Pods that there would be, which are Ready at once."
 
+const assumptionOfShares = " The replicas are divided as they were: what a cluster would run, and use, is an estimate, by its share of " +
+	"those that were recorded."
+
 // assuming is what the other side is made of.
 func (r *report) assuming() string {
 	if r.InFact != nil {
 		return assumptionOfSizes
 	}
-	if r.splits() {
+	if r.splits {
 		return "The load of each cluster is what it was, and stays there. " +
 			"Its autoscaler runs what that takes, at once, as far as its bounds let it."
+	}
+	if r.ClustersEstimated {
+		return assumption + assumptionOfShares
 	}
 	return assumption
 }
@@ -107,7 +115,7 @@ func (r *report) assuming() string {
 func (r *report) view(set []string) *View {
 	v := &View{
 		Title: r.title(), Notes: r.notes(), Set: set, Rows: r.table(), Changed: r.Changed,
-		Bound: r.Above, Of: r.of(), Unknown: r.unknowns(),
+		Bound: r.Above, Of: r.of(), Unknown: r.unknowns(), Estimated: r.Changed && r.ClustersEstimated,
 	}
 	if r.Changed {
 		v.Assuming = r.assuming()
@@ -145,16 +153,16 @@ func clusterLines(r *report, points []replay.Point) (all []ClusterLines) {
 		lines, own := ClusterLines{Name: c.Name}, slices.Clone(points)
 		for i := range points {
 			p := &points[i]
-			own[i].Unknown = ""
-			at, found := slices.BinarySearchFunc(p.Clusters, c.Name, byName)
-			if !found {
-				lines.Was.add(nil)
-				lines.Would.add(nil)
-				continue
+			if !r.ClustersEstimated { // a share of what is not known of the fleet is not, either
+				own[i].Unknown = ""
 			}
-			lines.Was.add(&p.Clusters[at].Was)
-			lines.Would.add(&p.Clusters[at].Would)
-			own[i].Unknown = cmp.Or(p.Clusters[at].Was.Unknown, p.Clusters[at].Would.Unknown)
+			was, would := (*replay.ClusterSide)(nil), (*replay.ClusterSide)(nil)
+			if at, found := slices.BinarySearchFunc(p.Clusters, c.Name, byName); found {
+				was, would = &p.Clusters[at].Was, &p.Clusters[at].Would
+				own[i].Unknown = cmp.Or(was.Unknown, would.Unknown, own[i].Unknown)
+			}
+			lines.Was.add(was, r.splits)
+			lines.Would.add(would, r.splits)
 		}
 		lines.Spans = partsOf(replay.Spans(own), r.because)
 		all = append(all, lines)
@@ -164,12 +172,15 @@ func clusterLines(r *report, points []replay.Point) (all []ClusterLines) {
 
 func byName(c replay.ClusterPoint, name string) int { return strings.Compare(c.Name, name) }
 
-func (l *BoundsLines) add(s *replay.ClusterSide) {
-	if s == nil {
-		l.Replicas, l.Min, l.Max = append(l.Replicas, nil), append(l.Min, nil), append(l.Max, nil)
-		return
+func (l *BoundsLines) add(s *replay.ClusterSide, bounds bool) {
+	var replicas *float64
+	var low, high *int32
+	if s != nil {
+		replicas, low, high = &s.Replicas, &s.Min, &s.Max
 	}
-	l.Replicas, l.Min, l.Max = append(l.Replicas, &s.Replicas), append(l.Min, &s.Min), append(l.Max, &s.Max)
+	if l.Replicas = append(l.Replicas, replicas); bounds {
+		l.Min, l.Max = append(l.Min, low), append(l.Max, high)
+	}
 }
 
 func (l *Lines) add(s *replay.Side) {

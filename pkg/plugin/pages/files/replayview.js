@@ -32,14 +32,16 @@ export function replayView(all, id) {
     valuesTable(at, specs, []), all.assuming && h("p", { class: "note" }, all.assuming));
 }
 
-// clusterSpec is the picture of a cluster whose bounds were split: what it ran between them, on both sides.
+// clusterSpec is the picture of a cluster: what it ran on both sides, between its bounds if it has its own.
 function clusterSpec(all, axis, { name, was, would, spans }) {
   const both = (of, key, classes) => [{ name: all.changed ? `${of} as it was` : of, values: was[key], class: classes[0] },
     all.changed && { name: `${of} as it would be`, values: would[key], class: classes[1] }].filter(Boolean);
   const within = all.changed ? would : was;
-  return { ...axis, spans: spans || [], title: name, note: "within its own bounds", format: count, least: 1, height: 150,
-    bands: [{ upper: within.max, lower: within.min.map((n) => n ?? 0), class: "bounds" }],
-    lines: [...both("max", "max", ["most", "least"]), ...both("min", "min", ["most", "least"]), ...both("replicas", "replicas", ["was", "desired"])] };
+  const note = within.max ? "within its own bounds" : all.estimated && "as it would be: an estimate, by its share of all replicas";
+  return { ...axis, spans: spans || [], title: name, note, format: (n) => count(Math.round(n * 10) / 10), least: 1, height: 150,
+    bands: within.max ? [{ upper: within.max, lower: within.min.map((n) => n ?? 0), class: "bounds" }] : [],
+    lines: [...(within.max ? [...both("max", "max", ["most", "least"]), ...both("min", "min", ["most", "least"])] : []),
+      ...both("replicas", "replicas", ["was", "desired"])] };
 }
 
 // sweepView is a table, of several targets and which of them does; picture is what they take.
