@@ -46,6 +46,7 @@ func stored(q *replicas.Question, d *replicas.Decision) *v1alpha1.FederatedHPA {
 	f.Spec.HorizontalPodAutoscalerSpec = q.Spec
 	f.Status.ObservedGeneration = new(int64(0))
 	f.Status.CurrentReplicas, f.Status.DesiredReplicas = q.Scale.Replicas, d.Replicas
+	f.Status.Conditions = d.Status.Conditions
 	f.Status.Explanation = explanation.Of(&explanation.Decided{
 		Spec: &q.Spec, At: q.Now, Current: q.Scale.Replicas, Replicas: d.Replicas, Copies: q.Copies, Explanation: d.Explanation,
 	})
