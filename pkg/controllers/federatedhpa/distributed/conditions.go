@@ -218,7 +218,7 @@ func (p *plan) thresholds() record.Condition {
 	var shares []record.Share
 	for s := range sight.Pointers(p.sites) {
 		if s.inSight() && assignment.Policy(p.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType) != assignment.Duplicated {
-			shares = append(shares, record.Share{Cluster: s.Facts.Name, Gets: p.step.Sites[s.Facts.Name].Max, Floor: s.Preference.Floor})
+			shares = append(shares, record.Share{Cluster: s.Facts.Name, Gets: s.next.Max, Floor: s.Preference.Floor})
 		}
 	}
 	return record.Thresholds(shares, p.Object.Spec.MaxReplicas, "maxReplicas")

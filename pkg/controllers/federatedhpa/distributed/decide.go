@@ -47,15 +47,19 @@ func decide(in situation) plan {
 	said := step
 	said.Sites = maps.Clone(step.Sites)
 	step.Incomplete = step.Incomplete || in.edited() && !snapshot.Changed
+	for s := range sight.Pointers(in.sites) {
+		s.next = step.Sites[s.Facts.Name]
+	}
 	stays := !snapshot.Changed && in.pending() && !in.overtaken()
 	switch {
 	case stays:
 		in.stay(&step)
-	case !in.waits(&step):
+	case !in.waits():
 		in.welcome()
 	}
-	for i := range in.sites {
-		in.sites[i].finish(&in, &step)
+	for s := range sight.Pointers(in.sites) {
+		s.finish(&in)
+		step.Sites[s.Facts.Name] = s.next
 	}
 	return plan{in, snapshot, said, step, stays}
 }
@@ -265,7 +269,7 @@ func (in *situation) stay(step *assignment.Step) {
 		if s.presence != assignment.Present {
 			continue
 		}
-		next := step.Sites[s.Facts.Name]
+		next := &s.next
 		next.Min, next.Max = s.assigned.lower, s.assigned.upper
 		next.Scale, next.SchedulableSince, next.SaturatedFirst = s.order(), sight.Time(s.Before.SchedulableSince),
 			sight.Time(s.Before.SaturatedFirst)
@@ -276,6 +280,5 @@ func (in *situation) stay(step *assignment.Step) {
 		if s.Before.State != "" && s.Before.Since != nil {
 			next.State, next.Since = s.Before.State, s.Before.Since.Time
 		}
-		step.Sites[s.Facts.Name] = next
 	}
 }

@@ -229,13 +229,13 @@ func TestRemovalOfAFurtherAutoscaler(t *testing.T) {
 	own.Spec.MaxReplicas = 5
 	fought := setbacks{}
 	fought.ofHPA = fought.ofHPA.Writes(placedOf(own), placed{upper: 10}, 1, start)
-	r := &result{site: site{own: own, surplus: []*autoscalingv2.HorizontalPodAutoscaler{further}}}
+	r := &site{own: own, surplus: []*autoscalingv2.HorizontalPodAutoscaler{further}}
 	r.setbacks = fought
 	r.lost(further)
-	r.noted(change{result: r, remove: further}, placedOf(own), true, 1, start)
+	r.noted(change{site: r, remove: further}, placedOf(own), true, 1, start)
 	same(t, "is forgotten with a further one", false, r.ofHPA.Blank())
 	r.lost(own)
-	r.noted(change{result: r, remove: own}, placedOf(own), true, 1, start)
+	r.noted(change{site: r, remove: own}, placedOf(own), true, 1, start)
 	same(t, "is forgotten with it", true, r.ofHPA.Blank())
 }
 

@@ -61,6 +61,23 @@ type site struct {
 	balks bool
 	// template is what it gets, as it lacks the workload; nil: it has that, or does not get it.
 	template *unstructured.Unstructured
+
+	// next is what it is assigned.
+	next assignment.SiteStep
+
+	// What follows came of writing that.
+
+	// took and failed are the kinds of writes that the cluster took, and did not; failure says why.
+	took, failed kinds
+	failure      string
+	// accepted: by its own account it takes again what it refused.
+	accepted bool
+	// made: it got the workload from us.
+	made bool
+	// blocked: there is something to write, which waits for other clusters.
+	blocked bool
+	// unremoved is why something of ours may still be there.
+	unremoved error
 }
 
 // assigned are the bounds of a cluster, and how many replicas it is to begin with, or 0, if that is to be written.
