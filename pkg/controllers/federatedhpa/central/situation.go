@@ -15,6 +15,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
@@ -59,7 +60,7 @@ func (in *situation) proportional() bool {
 
 // part is one cluster that the object selects, with what is remembered of it, and what follows.
 type part struct {
-	*sight.Cluster
+	*selection.Cluster
 	// state is Excluded for one that takes no part, Conflict for one whose workload others scale, Unreachable for one that
 	// cannot be asked. reason and message say why.
 	state   v1alpha1.ClusterState

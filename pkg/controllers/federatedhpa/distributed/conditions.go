@@ -18,6 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 	"github.com/fleetscale/fleetscale/pkg/taints"
@@ -34,7 +35,7 @@ func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.Horizo
 	}
 	if p.fault == nil {
 		all = append(all, p.active(), p.limited(), p.visible(), p.supported(), p.unassigned(), p.thresholds(), p.saturated(), p.stuck(),
-			p.weighed(), record.Skewed(p.Skewed()), record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, p.Facts()))
+			p.weighed(), record.Skewed(p.Skewed()), record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, selection.Facts(p.Clusters)))
 	}
 	for _, c := range all {
 		if before := summary.Condition(s, c.Type); before.Type != "" {

@@ -174,7 +174,7 @@ func (m *Mode) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, memo
 	all := m.Fleet.All(object)
 	sites := sitesOf(&all, memory, m.Grace)
 	workload.Each(ctx, m.Fleet.Timeout, sites, func(ctx context.Context, s *site) {
-		s.ReadAutoscalers(ctx, object)
+		s.Autoscalers = s.Member.Autoscalers(ctx, object.Namespace)
 		if s.seeAutoscalers(object); s.own != nil {
 			s.surplus = append(s.surplus, s.own)
 		}

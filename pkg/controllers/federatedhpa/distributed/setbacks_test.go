@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
 
 // byArgo is who sets back, as an API server stores it.
@@ -342,7 +343,7 @@ func TestReasonWhileItIsTried(t *testing.T) {
 			{12*time.Minute - 1, record.ReasonScaleUndone, assignment.Present},
 			{12 * time.Minute, "", assignment.Present},
 		} {
-			r := &site{Cluster: &sight.Cluster{}, clusterMemory: clusterMemory{setbacks: s}}
+			r := &site{Cluster: &selection.Cluster{}, clusterMemory: clusterMemory{setbacks: s}}
 			r.contest(s, &situation{Sight: sight.Sight{Object: newObject("StaticWeighted"), Now: at(test.after)}, options: &Options{Grace: grace}})
 			same(t, fmt.Sprint(name, " after ", test.after), test.reason, r.reason)
 			if name == "bounds" {

@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
@@ -38,7 +39,7 @@ type situation struct {
 
 // site is one cluster, with what is remembered of it, and what follows.
 type site struct {
-	*sight.Cluster
+	*selection.Cluster
 	clusterMemory
 	// owner is the object's uid.
 	owner    types.UID
