@@ -2,7 +2,8 @@
 
 // Package selection says which member clusters an autoscaler selects for its workload: of those that are registered, those
 // where others placed the workload, if somebody does or the autoscaler names a decision, and that its affinity names. FederatedHPAs
-// (package sight), MultidimPodAutoscalers (package multidim) and CronFederatedHPAs select in the same way.
+// (package sight), MultidimPodAutoscalers (package multidim) and CronFederatedHPAs select in the same way. A [Cluster] is what is known of
+// the workload in one of them.
 package selection
 
 import (

@@ -19,6 +19,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -39,7 +40,7 @@ func (m *Mode) apply(ctx context.Context, p *plan) error {
 	if p.fault != nil {
 		return p.fault
 	}
-	err := m.writeAll(ctx, p, p.less())
+	m.writeAll(ctx, p, p.less())
 	more := p.more()
 	if !p.mayGrow() {
 		for i, changes := range more {
@@ -47,10 +48,15 @@ func (m *Mode) apply(ctx context.Context, p *plan) error {
 			more[i] = slices.DeleteFunc(changes, change.grows)
 		}
 	}
-	err = errors.Join(err, m.writeAll(ctx, p, more))
+	m.writeAll(ctx, p, more)
 	m.probe(ctx, p)
 	m.reportMade(p)
-	return errors.Join(err, m.clear(ctx, p))
+	m.clear(ctx, p)
+	var faults []error
+	for s := range sight.Pointers(p.sites) {
+		faults = append(faults, s.fault)
+	}
+	return errors.Join(faults...)
 }
 
 // probe finds out whether clusters still refuse whose part the others have: by asking, since to write it would take it from
@@ -94,27 +100,15 @@ func (m *Mode) reportMade(p *plan) {
 }
 
 // writeAll writes to all clusters side by side, and to each in order; after an error the rest of that cluster's waits.
-func (m *Mode) writeAll(ctx context.Context, p *plan, changes [][]change) error {
-	type batch struct {
-		changes []change
-		err     error
-	}
-	batches := make([]batch, len(changes))
-	for i := range changes {
-		batches[i].changes = changes[i]
-	}
-	workload.Each(ctx, m.Fleet.Timeout, batches, func(ctx context.Context, b *batch) {
-		for _, c := range b.changes {
-			if b.err = m.write(ctx, p, c); b.err != nil {
+func (m *Mode) writeAll(ctx context.Context, p *plan, changes [][]change) {
+	workload.Each(ctx, m.Fleet.Timeout, changes, func(ctx context.Context, ofOne *[]change) {
+		for _, c := range *ofOne {
+			if err := m.write(ctx, p, c); err != nil {
+				c.site.fault = errors.Join(c.site.fault, err)
 				return
 			}
 		}
 	})
-	var faults []error
-	for i := range batches {
-		faults = append(faults, batches[i].err)
-	}
-	return errors.Join(faults...)
 }
 
 // write writes one change, and notes what came of it.

@@ -175,7 +175,7 @@ func (s *site) mayExceed(upper int32) bool {
 }
 
 // mayHave: as far as the status says, the cluster has an autoscaler of ours.
-func (s *site) mayHave() bool { return s.assigned.upper > 0 || s.Before.HPA != nil }
+func (s *site) mayHave() bool { return s.last.Max > 0 || s.Before.HPA != nil }
 
 // held reports whether an autoscaler may not scale down.
 func held(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {

@@ -87,13 +87,13 @@ func (in *situation) askAll() {
 func (in *situation) drop(lapse assignment.Lapse) {
 	for s := range sight.Pointers(in.sites) {
 		if lapse.Orders[s.Facts.Name] {
-			s.assigned.replicas = nil
+			s.last.Scale = nil
 		}
 		switch {
 		case s.presence == assignment.Leaving || !s.Autoscalers.Known:
 		case lapse.Bounds:
-			upper := min(s.stands(), max(s.assigned.upper, s.current()-s.unschedulable()))
-			s.assigned.lower, s.assigned.upper = min(s.least(), upper), upper
+			upper := min(s.stands(), max(s.last.Max, s.current()-s.unschedulable()))
+			s.last.Min, s.last.Max = min(s.least(), upper), upper
 		case s.Standing.Standing != taints.Free:
 			s.getsNoMore()
 		}
@@ -107,8 +107,8 @@ func (s *site) getsNoMore() {
 	if !s.owns() {
 		lower, upper = 1, s.current()
 	}
-	s.assigned.upper = min(s.assigned.upper, upper)
-	s.assigned.lower = min(s.assigned.lower, lower, s.assigned.upper)
+	s.last.Max = min(s.last.Max, upper)
+	s.last.Min = min(s.last.Min, lower, s.last.Max)
 }
 
 // snapshot is the situation as package assignment wants it.
@@ -133,7 +133,7 @@ func (in *situation) snapshot() assignment.Snapshot {
 }
 
 func (s *site) snapshot(in *situation) assignment.Site {
-	lower, upper, stands := s.assigned.lower, s.assigned.upper, s.stands()
+	lower, upper, stands := s.last.Min, s.last.Max, s.stands()
 	if s.presence == assignment.Leaving && s.here() && s.refused.message == "" {
 		stands = 0 // it goes at once
 	}
@@ -211,12 +211,12 @@ func (in *situation) delay() time.Duration {
 // for what cannot grow meanwhile, nor at all for one that is drained.
 func (in *situation) pending() bool {
 	stuck := slices.ContainsFunc(in.sites, func(s site) bool {
-		return s.presence == assignment.Refusing && !in.gaveUp(&s) && s.mayExceed(s.assigned.upper)
+		return s.presence == assignment.Refusing && !in.gaveUp(&s) && s.mayExceed(s.last.Max)
 	})
 	for s := range sight.Pointers(in.sites) {
 		switch {
-		case s.presence != assignment.Present, s.drained(), stuck && s.assigned.upper > s.stands():
-		case !s.has(s.assigned.lower, s.assigned.upper), s.order() != nil && !s.balks:
+		case s.presence != assignment.Present, s.drained(), stuck && s.last.Max > s.stands():
+		case !s.has(s.last.Min, s.last.Max), s.order() != nil && !s.balks:
 			return true
 		}
 	}
@@ -270,7 +270,7 @@ func (in *situation) stay(step *assignment.Step) {
 			continue
 		}
 		next := &s.next
-		next.Min, next.Max = s.assigned.lower, s.assigned.upper
+		next.Min, next.Max = s.last.Min, s.last.Max
 		next.Scale, next.SchedulableSince, next.SaturatedFirst = s.order(), sight.Time(s.Before.SchedulableSince),
 			sight.Time(s.Before.SaturatedFirst)
 		if s.asleep() {

@@ -27,20 +27,15 @@ import (
 
 // clear takes away what we made in clusters that have no part any more: the workload, once the other clusters run what
 // they should. A workload that others made stays, with its replicas.
-func (m *Mode) clear(ctx context.Context, p *plan) error {
+func (m *Mode) clear(ctx context.Context, p *plan) {
 	if !p.settled() {
-		return nil
+		return
 	}
 	workload.Each(ctx, m.Fleet.Timeout, p.sites, func(ctx context.Context, s *site) {
 		if s.leavesBehind() {
-			s.unremoved = m.removeWorkload(ctx, p.Object, s)
+			s.fault = errors.Join(s.fault, m.removeWorkload(ctx, p.Object, s))
 		}
 	})
-	var faults []error
-	for i := range p.sites {
-		faults = append(faults, p.sites[i].unremoved)
-	}
-	return errors.Join(faults...)
 }
 
 // settled: every cluster that takes part is in sight, has its bounds, and all that it runs is Ready.
@@ -180,14 +175,14 @@ func (m *Mode) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, memo
 		}
 		for _, hpa := range s.surplus {
 			if s.here() && claims.Ours(hpa, object.UID) {
-				s.unremoved = errors.Join(s.unremoved, s.give(ctx, object, hpa, orphan))
+				s.fault = errors.Join(s.fault, s.give(ctx, object, hpa, orphan))
 			}
 		}
 	})
 	for s := range sight.Pointers(sites) {
 		switch mayHave := s.mayHave() || len(s.surplus) > 0; {
-		case s.unremoved != nil:
-			waiting = append(waiting, waitedFor{s.Facts.Name, s.unremoved.Error()})
+		case s.fault != nil:
+			waiting = append(waiting, waitedFor{s.Facts.Name, s.fault.Error()})
 		case !s.here() && mayHave:
 			waiting = append(waiting, waitedFor{name: s.Facts.Name})
 		}

@@ -118,7 +118,7 @@ func (m *Memory) of(cluster string, now time.Time) clusterMemory {
 // others no longer wait for: what it has is its assignment. Bounds that were set back are written again, so it gets its part for that.
 func (m *Memory) resume(sites []site, now time.Time, grace time.Duration) {
 	for s := range sight.Pointers(sites) {
-		if _, seen := m.clusters[s.Facts.Name]; seen || s.stands() != s.assigned.upper {
+		if _, seen := m.clusters[s.Facts.Name]; seen || s.stands() != s.last.Max {
 			continue
 		}
 		switch s.Before.Reason {

@@ -48,8 +48,9 @@ type site struct {
 	// message say why the cluster is not present.
 	state           v1alpha1.ClusterState
 	reason, message string
-	// assigned is what the last step gave, as far as its premise holds.
-	assigned assigned
+	// last is what the last step gave: its bounds, and with how many replicas it was to begin, or 0, if that was to be written. It stands as
+	// far as its premise holds.
+	last assignment.SiteStep
 
 	// own is our autoscaler there, or that which is to become ours; nil: there is none. name is the one that it has, or is to
 	// have. surplus are further ones of ours.
@@ -77,14 +78,8 @@ type site struct {
 	made bool
 	// blocked: there is something to write, which waits for other clusters.
 	blocked bool
-	// unremoved is why something of ours may still be there.
-	unremoved error
-}
-
-// assigned are the bounds of a cluster, and how many replicas it is to begin with, or 0, if that is to be written.
-type assigned struct {
-	lower, upper int32
-	replicas     *int32
+	// fault is why something could not be written, or taken away.
+	fault error
 }
 
 // sitesOf are the clusters before anything was read of them.
@@ -95,7 +90,9 @@ func sitesOf(seen *sight.Sight, memory *Memory, grace time.Duration) []site {
 		s := &sites[i]
 		s.Cluster, s.name, s.owner = c, seen.Object.Name, seen.Object.UID
 		s.clusterMemory = memory.of(c.Facts.Name, seen.Now)
-		s.assigned = assigned{ptr.Deref(c.Before.AssignedMin, 0), ptr.Deref(c.Before.AssignedMax, 0), c.Before.AssignedReplicas}
+		s.last = assignment.SiteStep{
+			Min: ptr.Deref(c.Before.AssignedMin, 0), Max: ptr.Deref(c.Before.AssignedMax, 0), Scale: c.Before.AssignedReplicas,
+		}
 		if c.Silence != nil {
 			s.silent(c.Silence)
 		}
@@ -169,8 +166,8 @@ func (s *site) current() int32 {
 // order returns how many replicas the workload was to be told to run, if that has not come true; otherwise nil. It is about
 // beginning or ceasing to run; how many run from then on is for the cluster's autoscaler to say.
 func (s *site) order() *int32 {
-	told := s.assigned.replicas
-	if told == nil || *told > 0 && s.assigned.upper == 0 || s.Scale != nil && (s.Scale.Spec.Replicas == 0) == (*told == 0) {
+	told := s.last.Scale
+	if told == nil || *told > 0 && s.last.Max == 0 || s.Scale != nil && (s.Scale.Spec.Replicas == 0) == (*told == 0) {
 		return nil
 	}
 	return told
@@ -178,7 +175,7 @@ func (s *site) order() *int32 {
 
 // asleep: the hub took the cluster to zero before it went out of sight, and there it still is.
 func (s *site) asleep() bool {
-	told := s.assigned.replicas
+	told := s.last.Scale
 	return s.presence == assignment.Present && s.Before.State == v1alpha1.ClusterUnreachable && told != nil && *told == 0 && s.current() == 0
 }
 

@@ -5,10 +5,19 @@ package sight
 import (
 	"context"
 
+	"k8s.io/utils/clock"
+
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
+
+// Reader reads the fleet.
+type Reader struct {
+	selection.Reader
+
+	Clock clock.PassiveClock
+}
 
 // Select returns the clusters that the object selects, and those that its status names, of which nothing was read yet; inMembers: what
 // they run is written there. An error is a [selection.SpecError], or one of reading where the workload is placed; Clusters are nil if
