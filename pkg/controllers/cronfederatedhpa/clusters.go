@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
@@ -16,7 +15,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
-	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // mostNamed is how many clusters a message names.
@@ -81,7 +79,7 @@ func followers(clusters []selection.Cluster) cronplan.Followers {
 		switch {
 		case c.Scale != nil:
 			f.Replicas = append(f.Replicas, c.Scale.Spec.Replicas)
-		case c.Silence != nil && c.Standing.Standing != taints.Drained:
+		case c.Silence != nil && !c.Drained():
 			f.Silent = append(f.Silent, c.Facts.Name)
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
-	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // inMembers is a workload that the hub lacks, and clusters have. Its replicas are those of all of them together.
@@ -93,7 +92,7 @@ func (t inMembers) parts() []assignment.Cluster {
 		case c.Scale != nil:
 			part := assignment.Cluster{Name: name, Preference: c.Preference, Current: c.Scale.Spec.Replicas, Capacity: capacity(&c)}
 			parts = append(parts, part.Under(c.Standing.Standing))
-		case c.Silence != nil && c.Standing.Standing != taints.Drained: // others run what a silent one ran that is drained
+		case c.Silence != nil && !c.Drained(): // others run what a silent one ran that is drained
 			parts = append(parts, assignment.Cluster{Name: name, Current: t.memory.replicas[name], Held: true})
 		}
 	}

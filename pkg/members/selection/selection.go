@@ -65,6 +65,9 @@ type Candidate struct {
 	Placed *int32
 }
 
+// Drained: others take the cluster's part over at once, and nobody waits for it.
+func (c *Candidate) Drained() bool { return c.Standing.Standing == taints.Drained }
+
 // SpecError is a fault of the autoscaler's spec.
 type SpecError struct{ Message string }
 

@@ -46,9 +46,9 @@ func (in *situation) each(of func(*site, *situation) []change) [][]change {
 func (in *situation) replaced(s *site) bool {
 	switch s.presence {
 	case assignment.Silent:
-		return s.drained() || in.Now.Sub(s.next.Since) >= in.options.Grace
+		return s.Drained() || in.Now.Sub(s.next.Since) >= in.options.Grace
 	case assignment.Refusing:
-		return s.drained() || in.gaveUp(s)
+		return s.Drained() || in.gaveUp(s)
 	default:
 		return false
 	}
@@ -162,7 +162,7 @@ func (in *situation) counts(s *site) bool {
 	case assignment.Leaving:
 		return in.Now.Sub(s.next.Since) < in.options.Grace || s.here() && s.failure == ""
 	default:
-		return !s.drained() || s.failure == ""
+		return !s.Drained() || s.failure == ""
 	}
 }
 

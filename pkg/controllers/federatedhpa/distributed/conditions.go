@@ -165,7 +165,7 @@ func of(hpa *autoscalingv2.HorizontalPodAutoscaler,
 
 func (in *situation) visible() record.Condition {
 	dark := in.words(func(s *site) string {
-		if s.presence != assignment.Silent || s.drained() {
+		if s.presence != assignment.Silent || s.Drained() {
 			return ""
 		}
 		return fmt.Sprintf("%s (%s)", s.Facts.Name, s.reason)
@@ -233,13 +233,7 @@ func (p *plan) saturated() record.Condition {
 
 // stuck: Pods have waited for the delay, and their replicas cannot go to other clusters.
 func (in *situation) stuck() record.Condition {
-	return record.Stuck(in.words(func(s *site) string {
-		since := s.unschedulableSince(in.Now)
-		if s.Stuck == "" || since == nil || in.Now.Sub(since.Time) < in.delay() {
-			return ""
-		}
-		return s.Facts.Name + ": " + s.Stuck
-	}))
+	return record.Stuck(in.words(func(s *site) string { return in.Stuck(s.Cluster, s.unschedulableSince(in.Now)) }))
 }
 
 func (p *plan) weighed() record.Condition {

@@ -203,10 +203,6 @@ func (in *situation) native() bool {
 	return in.toZero() && in.Object.Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
 }
 
-func (in *situation) delay() time.Duration {
-	return time.Duration(*in.Object.Spec.AutoscaleMultiClusterDelay) * time.Second
-}
-
 // pending: a cluster does not have its assignment yet, and can be written. What one refuses the others do not wait for, nor
 // for what cannot grow meanwhile, nor at all for one that is drained.
 func (in *situation) pending() bool {
@@ -215,7 +211,7 @@ func (in *situation) pending() bool {
 	})
 	for s := range sight.Pointers(in.sites) {
 		switch {
-		case s.presence != assignment.Present, s.drained(), stuck && s.last.Max > s.stands():
+		case s.presence != assignment.Present, s.Drained(), stuck && s.last.Max > s.stands():
 		case !s.has(s.last.Min, s.last.Max), s.order() != nil && !s.balks:
 			return true
 		}

@@ -43,7 +43,7 @@ func (in *situation) settled() bool {
 	runs := int64(0)
 	for s := range sight.Pointers(in.sites) {
 		switch {
-		case s.presence == assignment.Leaving, s.drained():
+		case s.presence == assignment.Leaving, s.Drained():
 			continue
 		case s.presence == assignment.Silent, s.presence == assignment.Refusing:
 			return false

@@ -129,9 +129,6 @@ func (s *site) refuses(bounds, scale refusal, now time.Time, grace time.Duration
 	}
 }
 
-// drained: others take its part over at once.
-func (s *site) drained() bool { return s.Standing.Standing == taints.Drained }
-
 // released: it was cordoned or drained, and is that no more.
 func (s *site) released() bool {
 	was := s.Before.Reason == taints.Cordoned.String() || s.Before.Reason == taints.Drained.String()
@@ -140,7 +137,7 @@ func (s *site) released() bool {
 
 // notAwaited says of a drained cluster that is silent that nobody waits for it.
 func (s *site) notAwaited() {
-	if s.presence == assignment.Silent && s.drained() {
+	if s.presence == assignment.Silent && s.Drained() {
 		s.message = fmt.Sprintf("%s; it cannot be read: %s: %s", s.Standing.Message(), s.reason, s.message)
 		s.reason = s.Standing.String()
 	}
@@ -219,7 +216,7 @@ func (in *situation) keeping() []string {
 		if s.Before.State == v1alpha1.ClusterUnreachable && s.Before.Since != nil {
 			since = s.Before.Since.Time
 		}
-		if s.drained() {
+		if s.Drained() {
 			continue
 		}
 		silent := s.presence == assignment.Silent && in.Now.Sub(since) < in.options.Grace

@@ -45,6 +45,20 @@ func (s *Sight) Skewed() []string {
 	return each
 }
 
+// Delay is how long replicas find no node before others take them over.
+func (s *Sight) Delay() time.Duration {
+	return time.Duration(*s.Object.Spec.AutoscaleMultiClusterDelay) * time.Second
+}
+
+// Stuck is what keeps the replicas of a cluster from going to others, which have found no node since then; empty: nothing does, or it
+// has not been for the delay.
+func (s *Sight) Stuck(c *selection.Cluster, since *metav1.Time) string {
+	if c.Stuck == "" || since == nil || s.Now.Sub(since.Time) < s.Delay() {
+		return ""
+	}
+	return c.Facts.Name + ": " + c.Stuck
+}
+
 // Before returns what the object's status says of a cluster; of one that is new nothing.
 func Before(object *v1alpha1.FederatedHPA, cluster string) v1alpha1.ClusterStatus {
 	for c := range Pointers(object.Status.Clusters) {
