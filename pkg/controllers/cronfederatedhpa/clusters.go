@@ -22,7 +22,8 @@ const mostNamed = 5
 
 // readClusters reads the workload in every cluster that takes part, side by side; of is how many clusters there are. It is an error if it
 // is not known which.
-func (r *Reconciler) readClusters(ctx context.Context, object *v1alpha1.CronFederatedHPA) (clusters []selection.Cluster, of int, err error) {
+func (r *Reconciler) readClusters(ctx context.Context, object *v1alpha1.CronFederatedHPA) (clusters []selection.Cluster, of int,
+	err error) {
 	if r.Fleet == nil {
 		return nil, 0, nil
 	}

@@ -46,13 +46,15 @@ func TestSeen(t *testing.T) {
 		reported int32 // by the workload as a whole
 		want     replicas.Cluster
 	}{
-		"where the hub knows what runs, Pods are not counted": {selection.Cluster{Pods: eight()}, part{}, 8, replicas.Cluster{Pods: eight().Pods}},
+		"where the hub knows what runs, Pods are not counted": {selection.Cluster{Pods: eight()}, part{}, 8,
+			replicas.Cluster{Pods: eight().Pods}},
 		"where it knows of none, they are": {selection.Cluster{Pods: eight()}, part{}, 0,
 			replicas.Cluster{Pods: eight().Pods, Replicas: new(int32(4))}},
 		"and are none where none is listed": {selection.Cluster{Pods: pods.Listing{Known: true}}, part{}, 0,
 			replicas.Cluster{Replicas: new(int32(0))}},
 		"but not where Pods are not known": {selection.Cluster{Pods: unknown}, part{}, 0, replicas.Cluster{Silent: forbidden}},
-		"a silent cluster's are as they were": {selection.Cluster{Pods: pods.Listing{Known: true, Silent: forbidden, Pods: eight().Pods}}, part{}, 0,
+		"a silent cluster's are as they were": {
+			selection.Cluster{Pods: pods.Listing{Known: true, Silent: forbidden, Pods: eight().Pods}}, part{}, 0,
 			replicas.Cluster{Silent: forbidden, Pods: eight().Pods, Replicas: new(int32(4))}},
 		"a member's own account goes first": {selection.Cluster{Scale: scaleOf(6, 6, ""), Pods: eight()}, part{assigned: new(int32(6))}, 0,
 			replicas.Cluster{Pods: eight().Pods, Assigned: new(int32(6)), Replicas: new(int32(6))}},
@@ -103,7 +105,8 @@ func TestStatesOfParts(t *testing.T) {
 		v1alpha1.ClusterUnreachable: {true, false, false},
 		v1alpha1.ClusterExcluded:    {false, false, false},
 	} {
-		read, unread := part{Cluster: &selection.Cluster{Scale: &autoscalingv1.Scale{}}, state: state}, part{Cluster: &selection.Cluster{}, state: state}
+		read := part{Cluster: &selection.Cluster{Scale: &autoscalingv1.Scale{}}, state: state}
+		unread := part{Cluster: &selection.Cluster{}, state: state}
 		same(t, string(state), want, can{read.takesPart(), read.writable(), unread.writable()})
 	}
 }
@@ -143,10 +146,12 @@ func TestQuestion(t *testing.T) {
 		metrics: []replicas.Metric{{Values: []int64{1}}}, state: replicas.State{ScaleUps: []replicas.Change{{Replicas: 1}}},
 		options: replicas.Options{Tolerance: 0.2},
 		parts: []part{
-			{Cluster: &selection.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "east"}}}, state: v1alpha1.ClusterActive},
+			{Cluster: &selection.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "east"}}},
+				state: v1alpha1.ClusterActive},
 			{Cluster: &selection.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "north"}}},
 				state: v1alpha1.ClusterExcluded},
-			{Cluster: &selection.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "west"}}}, state: v1alpha1.ClusterConflict},
+			{Cluster: &selection.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "west"}}},
+				state: v1alpha1.ClusterConflict},
 		},
 	}
 	want := replicas.Question{

@@ -35,7 +35,8 @@ func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.Horizo
 	}
 	if p.fault == nil {
 		all = append(all, p.active(), p.limited(), p.visible(), p.supported(), p.unassigned(), p.thresholds(), p.saturated(), p.stuck(),
-			p.weighed(), record.Skewed(p.Skewed()), record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, selection.Facts(p.Clusters)))
+			p.weighed(), record.Skewed(p.Skewed()), record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference,
+				selection.Facts(p.Clusters)))
 	}
 	for _, c := range all {
 		if before := summary.Condition(s, c.Type); before.Type != "" {
