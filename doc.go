@@ -39,7 +39,7 @@
 //	               capacity        what each could still run, and how large
 //	               workload        what they run of one workload, and who scales it there
 //	               sizing          how large its Pods are, may be, and new ones become; who else sizes it
-//	               selection       which of them an autoscaler selects
+//	               selection       which of them an autoscaler selects, and what is known of its workload there
 //	               history         what containers of a workload used there, kept, and saved on the hub
 //	               memberview      what the controller-manager sees of them, for the adapter
 //	             pkg/hub/          what is asked of the hub; it knows nothing of pkg/members

@@ -153,7 +153,7 @@ var neighbours = map[string][]string{
 	"pkg/registration":      {"pkg/taints", "pkg/tenancy"},
 	"pkg/replicas":          {"pkg/compact"},
 	"pkg/speccopy":          {"pkg/guard"},
-	"pkg/members/selection": {"pkg/hub/placement", "pkg/members/workload"},
+	"pkg/members/selection": {"pkg/hub/placement", "pkg/members/pods", "pkg/members/workload"},
 	"pkg/hub/webhooks":      {"pkg/hub/served"},
 	"pkg/members/usage":     {"pkg/members/connection", "pkg/members/memory"},
 	"pkg/plugin/dashboard":  {"pkg/plugin/crontab", "pkg/plugin/explain", "pkg/plugin/replaying", "pkg/plugin/status"},

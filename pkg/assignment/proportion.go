@@ -4,7 +4,6 @@ package assignment
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 )
@@ -18,31 +17,27 @@ import (
 func InProportion(total int32, clusters []Cluster) Distribution {
 	d := Distribution{Replicas: make(map[string]int32, len(clusters))}
 	left := int64(total)
-	var open, full []quota
+	var open, full []Cluster
 	for _, c := range clusters {
-		s := quota{name: c.Name, current: int64(max(0, c.Current)), most: math.MaxInt64}
-		if c.Cap != nil {
-			s.most = int64(c.Cap.Max)
-		}
-		if c.Held {
-			d.Replicas[c.Name] = int32(s.current)
-			left -= s.current
+		if c.Current = max(0, c.Current); !c.Held {
+			open = append(open, c)
 			continue
 		}
-		open = append(open, s)
+		d.Replicas[c.Name] = c.Current
+		left -= int64(c.Current)
 	}
 	left = max(0, left)
 	for { // what is cut off at a maximum is divided among the others
-		divide(left, open)
+		d.divide(left, open)
 		i := 0
-		for _, s := range open {
-			if s.replicas > s.most {
-				s.replicas = s.most
-				left -= s.replicas
-				full = append(full, s)
+		for _, c := range open {
+			if c.Cap != nil && d.Replicas[c.Name] > c.Cap.Max {
+				d.Replicas[c.Name] = c.Cap.Max
+				left -= int64(c.Cap.Max)
+				full = append(full, c)
 				continue
 			}
-			open[i] = s
+			open[i] = c
 			i++
 		}
 		if i == len(open) {
@@ -51,51 +46,41 @@ func InProportion(total int32, clusters []Cluster) Distribution {
 		open = open[:i]
 	}
 	if len(open) == 0 {
-		left = keep(left, full)
-		d.Unplaced = int32(left)
-	}
-	for _, s := range append(open, full...) {
-		d.Replicas[s.name] = int32(s.replicas)
+		d.Unplaced = int32(d.keep(left, full))
 	}
 	return d
 }
 
-// quota is a cluster's part of the replicas.
-type quota struct {
-	name          string
-	current, most int64
-	replicas      int64
-}
-
 // divide sets the replicas of each, which are the total together.
-func divide(total int64, open []quota) {
+func (d *Distribution) divide(total int64, open []Cluster) {
 	running := int64(0)
-	for _, s := range open {
-		running += s.current
+	for _, c := range open {
+		running += int64(c.Current)
 	}
-	weight := func(s *quota) int64 { return s.current }
+	weight := func(c *Cluster) int64 { return int64(c.Current) }
 	if running == 0 {
-		running, weight = int64(len(open)), func(*quota) int64 { return 1 }
+		running, weight = int64(len(open)), func(*Cluster) int64 { return 1 }
 	}
 	rest := total
 	for i := range open {
-		open[i].replicas = total * weight(&open[i]) / running // both are replicas, so it fits
-		rest -= open[i].replicas
+		part := total * weight(&open[i]) / running // both are replicas, so it fits
+		d.Replicas[open[i].Name] = int32(part)
+		rest -= part
 	}
-	slices.SortFunc(open, func(a, b quota) int {
-		return cmp.Or(cmp.Compare(total*weight(&b)%running, total*weight(&a)%running), strings.Compare(a.name, b.name))
+	slices.SortFunc(open, func(a, b Cluster) int {
+		return cmp.Or(cmp.Compare(total*weight(&b)%running, total*weight(&a)%running), strings.Compare(a.Name, b.Name))
 	})
 	for i := range open[:min(int(rest), len(open))] {
-		open[i].replicas++
+		d.Replicas[open[i].Name]++
 	}
 }
 
 // keep leaves clusters that run more than they should what nobody else may take, the first by name first, and returns what is left.
-func keep(left int64, full []quota) int64 {
-	slices.SortFunc(full, func(a, b quota) int { return strings.Compare(a.name, b.name) })
-	for i := range full {
-		kept := min(left, max(0, full[i].current-full[i].replicas))
-		full[i].replicas += kept
+func (d *Distribution) keep(left int64, full []Cluster) int64 {
+	slices.SortFunc(full, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
+	for _, c := range full {
+		kept := min(left, int64(max(0, c.Current-d.Replicas[c.Name])))
+		d.Replicas[c.Name] += int32(kept)
 		left -= kept
 	}
 	return left

@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
@@ -18,29 +15,15 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
-	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // mostNamed is how many clusters a message names.
 const mostNamed = 5
 
-// clusterScale is the workload in one cluster, as it was read.
-type clusterScale struct {
-	selection.Candidate
-	// preference is its place in a division by spec.replicaDistribution; zero: there is none.
-	preference assignment.Preference
-	// additional is how many more replicas there is room for; nil: that is not known, or not asked.
-	additional *int32
-	// scale is nil where there is none: silence is why it cannot be read, and otherwise the cluster lacks the workload.
-	scale   *autoscalingv1.Scale
-	silence *fleet.Silence
-	// conflict is who else scales it there; "": nobody.
-	conflict string
-}
-
 // readClusters reads the workload in every cluster that takes part, side by side; of is how many clusters there are. It is an error if it
 // is not known which.
-func (r *Reconciler) readClusters(ctx context.Context, object *v1alpha1.CronFederatedHPA) (clusters []clusterScale, of int, err error) {
+func (r *Reconciler) readClusters(ctx context.Context, object *v1alpha1.CronFederatedHPA) (clusters []selection.Cluster, of int,
+	err error) {
 	if r.Fleet == nil {
 		return nil, 0, nil
 	}
@@ -57,66 +40,47 @@ func (r *Reconciler) readClusters(ctx context.Context, object *v1alpha1.CronFede
 	if clusters, err = preferred(object.Spec.ReplicaDistribution, all); err != nil {
 		return nil, 0, err
 	}
-	workload.Each(ctx, r.Fleet.Timeout, clusters, func(ctx context.Context, c *clusterScale) { c.read(ctx, object) })
+	workload.Each(ctx, r.Fleet.Timeout, clusters, func(ctx context.Context, c *selection.Cluster) { read(ctx, c, object) })
 	return clusters, len(all), nil
 }
 
 // preferred are those of the selected clusters that a distribution does not leave out; nil: all of them.
-func preferred(by *v1alpha1.ReplicaDistribution, all []selection.Candidate) ([]clusterScale, error) {
-	var clusters []clusterScale
-	var facts []assignment.ClusterFacts
+func preferred(by *v1alpha1.ReplicaDistribution, all []selection.Candidate) ([]selection.Cluster, error) {
+	var clusters []selection.Cluster
 	for _, c := range all {
 		if c.Selected {
-			clusters = append(clusters, clusterScale{Candidate: c})
-			facts = append(facts, c.Facts)
+			clusters = append(clusters, selection.Of(c))
 		}
 	}
 	if by == nil {
 		return clusters, nil
 	}
-	preferences, err := assignment.Preferences(assignment.Policy(by.Type), by.ClusterAutoscalingPreference, facts)
-	if err != nil {
-		return nil, &selection.SpecError{Message: fmt.Sprintf("spec.replicaDistribution: %v", err)}
-	}
-	clusters = slices.DeleteFunc(clusters, func(c clusterScale) bool {
-		_, takesPart := preferences[c.Facts.Name]
-		return !takesPart
-	})
-	for i := range clusters {
-		clusters[i].preference = preferences[clusters[i].Facts.Name]
-	}
-	return clusters, nil
+	err := selection.Prefer(clusters, "replicaDistribution", assignment.Policy(by.Type), by.ClusterAutoscalingPreference)
+	return slices.DeleteFunc(clusters, func(c selection.Cluster) bool { return !c.Preferred }), err
 }
 
-func (c *clusterScale) read(ctx context.Context, object *v1alpha1.CronFederatedHPA) {
-	if c.silence = c.Member.Silence(); c.silence != nil {
+// read reads the workload in a cluster, and what else matters where it is there.
+func read(ctx context.Context, c *selection.Cluster, object *v1alpha1.CronFederatedHPA) {
+	if c.Silence != nil {
 		return
 	}
-	scale, err := c.Member.Scale(ctx, object.Namespace, object.Spec.ScaleTargetRef)
-	if err != nil {
-		if silence, absent := fleet.Classify(err); !absent && !meta.IsNoMatchError(err) {
-			c.silence = silence
-		}
+	if c.ReadScale(ctx, object.Namespace, object.Spec.ScaleTargetRef); c.Scale == nil {
 		return
 	}
-	c.scale = scale
 	if d := object.Spec.ReplicaDistribution; d != nil && assignment.Policy(d.Type).ByCapacity() {
-		c.additional, _ = workload.Room(ctx, c.Member, object.Namespace, object.Spec.ScaleTargetRef, nil)
+		c.Additional, _ = workload.Room(ctx, c.Member, object.Namespace, object.Spec.ScaleTargetRef, nil)
 	}
-	found := claims.On(claims.CronInMember(object), c.Member.Autoscalers(ctx, object.Namespace).Objects...)
-	if len(found) > 0 {
-		c.conflict = fmt.Sprintf("cluster %s: %s", c.Facts.Name, claims.InTheWay(found))
-	}
+	c.Autoscalers = c.Member.Autoscalers(ctx, object.Namespace)
 }
 
 // followers are the clusters as those that follow the hub. Nobody waits for a silent one that is drained.
-func followers(clusters []clusterScale) cronplan.Followers {
+func followers(clusters []selection.Cluster) cronplan.Followers {
 	f := cronplan.Followers{Selected: len(clusters)}
 	for _, c := range clusters {
 		switch {
-		case c.scale != nil:
-			f.Replicas = append(f.Replicas, c.scale.Spec.Replicas)
-		case c.silence != nil && c.Standing.Standing != taints.Drained:
+		case c.Scale != nil:
+			f.Replicas = append(f.Replicas, c.Scale.Spec.Replicas)
+		case c.Silence != nil && !c.Drained():
 			f.Silent = append(f.Silent, c.Facts.Name)
 		}
 	}
@@ -124,26 +88,26 @@ func followers(clusters []clusterScale) cronplan.Followers {
 }
 
 // conflicts are the clusters where somebody else scales the workload; "": there are none.
-func conflicts(clusters []clusterScale) string {
+func conflicts(object *v1alpha1.CronFederatedHPA, clusters []selection.Cluster) string {
 	var all []string
 	for _, c := range clusters {
-		if c.conflict != "" {
-			all = append(all, c.conflict)
+		if found := claims.On(claims.CronInMember(object), c.Autoscalers.Objects...); len(found) > 0 {
+			all = append(all, fmt.Sprintf("cluster %s: %s", c.Facts.Name, claims.InTheWay(found)))
 		}
 	}
 	return few(all, "; ")
 }
 
 // nowhere is why a workload that the hub lacks is not found in any of so many clusters either, or nil: one of those that take part has it.
-func nowhere(onHub error, clusters []clusterScale, of int) error {
+func nowhere(onHub error, clusters []selection.Cluster, of int) error {
 	var each []string
 	for _, c := range clusters {
-		if c.scale != nil {
+		if c.Scale != nil {
 			return nil
 		}
 		reason := fleet.Reason("TargetNotFound")
-		if c.silence != nil {
-			reason = c.silence.Reason
+		if c.Silence != nil {
+			reason = c.Silence.Reason
 		}
 		each = append(each, fmt.Sprintf("%s: %s", c.Facts.Name, reason))
 	}

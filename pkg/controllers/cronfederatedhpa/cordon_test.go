@@ -17,21 +17,21 @@ import (
 // A run gives a cordoned cluster no more and has a drained one give what it runs; a silent one counts, and is awaited, unless it is
 // drained.
 func TestRunsFollowCordonAndDrain(t *testing.T) {
-	cluster := func(name string, standing taints.Standing, replicas int32) clusterScale {
-		c := clusterScale{Candidate: selection.Candidate{
+	cluster := func(name string, standing taints.Standing, replicas int32) selection.Cluster {
+		c := selection.Cluster{Candidate: selection.Candidate{
 			Facts: assignment.ClusterFacts{Name: name}, Standing: taints.Verdict{Standing: standing},
 		}}
 		if replicas < 0 {
-			c.silence = fleet.Silencef(fleet.ReasonTimeout, "it hangs")
+			c.Silence = fleet.Silencef(fleet.ReasonTimeout, "it hangs")
 			return c
 		}
-		c.scale = &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
+		c.Scale = &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
 		return c
 	}
 	const silent = -1
 	target := inMembers{
 		memory: &fleetMemory{replicas: map[string]int32{"silent": 3, "silent-drained": 5}},
-		clusters: []clusterScale{
+		clusters: []selection.Cluster{
 			cluster("cordoned", taints.Cordoned, 4), cluster("drained", taints.Drained, 2), cluster("free", taints.Free, 4),
 			cluster("silent", taints.Cordoned, silent), cluster("silent-drained", taints.Drained, silent),
 		},

@@ -15,15 +15,15 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
 	"github.com/fleetscale/fleetscale/pkg/hub/served"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
-	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // inMembers is a workload that the hub lacks, and clusters have. Its replicas are those of all of them together.
 type inMembers struct {
 	// object names the workload, and says how its replicas are divided.
 	object   *v1alpha1.CronFederatedHPA
-	clusters []clusterScale
+	clusters []selection.Cluster
 	memory   *fleetMemory
 	timeout  time.Duration
 }
@@ -64,9 +64,9 @@ func (t inMembers) state() cronplan.Target {
 	}
 	for _, c := range t.clusters {
 		switch {
-		case c.scale != nil:
+		case c.Scale != nil:
 			has++
-		case c.silence != nil:
+		case c.Silence != nil:
 			silent = append(silent, c.Facts.Name)
 		}
 	}
@@ -79,7 +79,7 @@ func (t inMembers) state() cronplan.Target {
 	}
 	return cronplan.Target{
 		Checked: true, Has: cronplan.Values{cronplan.Replicas: new(int32(min(total, math.MaxInt32)))},
-		ScaledThere: conflicts(t.clusters), Where: where,
+		ScaledThere: conflicts(t.object, t.clusters), Where: where,
 	}
 }
 
@@ -89,10 +89,10 @@ func (t inMembers) parts() []assignment.Cluster {
 	for _, c := range t.clusters {
 		name := c.Facts.Name
 		switch {
-		case c.scale != nil:
-			part := assignment.Cluster{Name: name, Preference: c.preference, Current: c.scale.Spec.Replicas, Capacity: c.capacity()}
+		case c.Scale != nil:
+			part := assignment.Cluster{Name: name, Preference: c.Preference, Current: c.Scale.Spec.Replicas, Capacity: capacity(&c)}
 			parts = append(parts, part.Under(c.Standing.Standing))
-		case c.silence != nil && c.Standing.Standing != taints.Drained: // others run what a silent one ran that is drained
+		case c.Silence != nil && !c.Drained(): // others run what a silent one ran that is drained
 			parts = append(parts, assignment.Cluster{Name: name, Current: t.memory.replicas[name], Held: true})
 		}
 	}
@@ -100,11 +100,11 @@ func (t inMembers) parts() []assignment.Cluster {
 }
 
 // capacity is how many replicas the cluster can host in all, as if none waited for a node; nil: that is not known.
-func (c *clusterScale) capacity() *int32 {
-	if c.additional == nil {
+func capacity(c *selection.Cluster) *int32 {
+	if c.Additional == nil {
 		return nil
 	}
-	return new(int32(min(int64(c.scale.Spec.Replicas)+int64(*c.additional), math.MaxInt32)))
+	return new(int32(min(int64(c.Scale.Spec.Replicas)+int64(*c.Additional), math.MaxInt32)))
 }
 
 // set tells each cluster its part: those that gain first. One that cannot be told is told when the run is retried; the others do not make
@@ -116,21 +116,21 @@ func (t inMembers) set(ctx context.Context, v cronplan.Values) error {
 		m.planned, m.total, m.plannedFor, m.unplaced = divided.Replicas, total, t.object.Generation, divided.Unplaced
 	}
 	var gains, losses []write
-	for _, c := range t.clusters {
-		if c.scale == nil {
+	for i, c := range t.clusters {
+		if c.Scale == nil {
 			continue
 		}
-		switch w := (write{clusterScale: c, to: t.memory.planned[c.Facts.Name]}); {
-		case w.to > c.scale.Spec.Replicas:
+		switch w := (write{Cluster: &t.clusters[i], to: t.memory.planned[c.Facts.Name]}); {
+		case w.to > c.Scale.Spec.Replicas:
 			gains = append(gains, w)
-		case w.to < c.scale.Spec.Replicas:
+		case w.to < c.Scale.Spec.Replicas:
 			losses = append(losses, w)
 		}
 	}
 	var failed faults
 	for _, writes := range [][]write{gains, losses} {
 		workload.Each(ctx, t.timeout, writes, func(ctx context.Context, w *write) {
-			w.err = workload.SetReplicas(ctx, w.Member, t.object.Spec.ScaleTargetRef, w.scale, w.to)
+			w.err = workload.SetReplicas(ctx, w.Member, t.object.Spec.ScaleTargetRef, w.Scale, w.to)
 		})
 		for _, w := range writes {
 			if w.err != nil {
@@ -138,7 +138,7 @@ func (t inMembers) set(ctx context.Context, v cronplan.Values) error {
 				continue
 			}
 			t.memory.replicas[w.Facts.Name] = w.to
-			klog.FromContext(ctx).Info("Set the replicas", "cluster", w.Facts.Name, "from", w.scale.Spec.Replicas, "to", w.to)
+			klog.FromContext(ctx).Info("Set the replicas", "cluster", w.Facts.Name, "from", w.Scale.Spec.Replicas, "to", w.to)
 		}
 	}
 	if len(failed) > 0 {
@@ -154,7 +154,7 @@ func (t inMembers) set(ctx context.Context, v cronplan.Values) error {
 
 // write is what one cluster is to be told.
 type write struct {
-	clusterScale
+	*selection.Cluster
 	to  int32
 	err error
 }
@@ -172,14 +172,14 @@ func (t inMembers) fits() bool {
 }
 
 // learn notes what clusters have.
-func (m *fleetMemory) learn(clusters []clusterScale) {
+func (m *fleetMemory) learn(clusters []selection.Cluster) {
 	known := maps.Clone(m.replicas)
 	m.replicas = map[string]int32{}
 	for _, c := range clusters {
 		name := c.Facts.Name
-		if c.scale != nil {
-			m.replicas[name] = c.scale.Spec.Replicas
-		} else if n, before := known[name]; c.silence != nil && before {
+		if c.Scale != nil {
+			m.replicas[name] = c.Scale.Spec.Replicas
+		} else if n, before := known[name]; c.Silence != nil && before {
 			m.replicas[name] = n
 		}
 	}

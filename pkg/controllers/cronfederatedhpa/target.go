@@ -7,7 +7,6 @@ import (
 	"time"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/cronplan"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -56,21 +56,19 @@ type onHub struct {
 	resource schema.GroupResource
 	scale    *autoscalingv1.Scale
 	// clusters are those that are to follow it, and memory what is known of them.
-	clusters []clusterScale
+	clusters []selection.Cluster
 	memory   *fleetMemory
 	// unread is why it is not known which clusters there are; nil: it is.
 	unread error
-	// divided: the object says how the replicas are divided, which is not ours to do there.
-	divided bool
-	ref     autoscalingv2.CrossVersionObjectReference
+	object *v1alpha1.CronFederatedHPA
 }
 
 func (w onHub) state() cronplan.Target {
 	t := cronplan.Target{
-		Checked: true, Has: cronplan.Values{cronplan.Replicas: &w.scale.Spec.Replicas}, ScaledThere: conflicts(w.clusters),
+		Checked: true, Has: cronplan.Values{cronplan.Replicas: &w.scale.Spec.Replicas}, ScaledThere: conflicts(w.object, w.clusters),
 	}
-	if w.divided {
-		t.Trouble = cronplan.DividedByOthers(w.ref)
+	if w.object.Spec.ReplicaDistribution != nil { // which is not ours to do there
+		t.Trouble = cronplan.DividedByOthers(w.object.Spec.ScaleTargetRef)
 	}
 	return t
 }
@@ -157,10 +155,7 @@ func (r *Reconciler) readOnHub(ctx context.Context, object *v1alpha1.CronFederat
 	if err != nil {
 		return onHub{}, err
 	}
-	w := onHub{
-		hub: r.Scales.Scales(object.Namespace), resource: mapping.Resource.GroupResource(), ref: ref,
-		divided: object.Spec.ReplicaDistribution != nil,
-	}
+	w := onHub{hub: r.Scales.Scales(object.Namespace), resource: mapping.Resource.GroupResource(), object: object}
 	w.scale, err = w.hub.Get(ctx, w.resource, ref.Name, metav1.GetOptions{})
 	return w, err
 }

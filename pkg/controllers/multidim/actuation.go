@@ -13,6 +13,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
@@ -102,7 +103,7 @@ func (p *plan) actuate(memory map[string]*clusterMemory) {
 	var clusters []sizes.ClusterPods
 	for i := range p.clusters {
 		a := actuation{cluster: &p.clusters[i], memory: memory[p.clusters[i].name]}
-		if seen := p.observe(&a, &p.sized.clusters[i], policy); seen.Silent || len(a.others) == 0 && a.shares && can(a.mode, seen.Means) {
+		if seen := p.observe(&a, &p.said.Clusters[i], policy); seen.Silent || len(a.others) == 0 && a.shares && can(a.mode, seen.Means) {
 			clusters = append(clusters, seen)
 		}
 		p.actuations = append(p.actuations, a)
@@ -120,11 +121,11 @@ func (p *plan) actuate(memory map[string]*clusterMemory) {
 func can(mode sizes.Mode, means sizes.Means) bool { return means.InPlace || mode == sizes.ModeRecreate }
 
 // observe is what a plan has to know of a cluster. What new Pods are to be created with there is decided on the way.
-func (p *plan) observe(a *actuation, sized *sizedCluster, policy sizes.Policy) sizes.ClusterPods {
+func (p *plan) observe(a *actuation, said *recommendation.ClusterSizes, policy sizes.Policy) sizes.ClusterPods {
 	means := sizes.Means{Admits: a.can.Admits, InPlace: a.can.Resizes}
 	a.mode = policy.Mode.In(means)
-	a.memory.pods = a.memory.pods.see(a.cluster, sized.sizes, p.Now)
-	born := p.enter(a, sized)
+	a.memory.pods = a.memory.pods.see(a.cluster, said.Sizes, p.Now)
+	born := p.enter(a, said)
 	running := a.running()
 	seen := sizes.ClusterPods{
 		Cluster: a.name, Means: means, Silent: a.silent() != nil || a.unclaimed != nil || !a.can.Known, History: p.history(a.name),
@@ -132,7 +133,7 @@ func (p *plan) observe(a *actuation, sized *sizedCluster, policy sizes.Policy) s
 	}
 	newest := newestOf(running)
 	for i := range running {
-		pod := p.runningOf(a.cluster, &running[i], sized.sizes, born, a.memory.pods[running[i].UID])
+		pod := p.runningOf(a.cluster, &running[i], said.Sizes, born, a.memory.pods[running[i].UID])
 		pod.Outdated = running[i].Revision != newest
 		a.count(pod.Resize)
 		if pod.UID != "" {

@@ -14,10 +14,12 @@ import (
 type plan struct {
 	situation
 	goals goals.Result
-	sized sized
 	// asked and said are the decision on sizes; nil: none was made.
 	asked *recommendation.Question
 	said  recommendation.Decision
+	// sized is how the Pods of the fleet compare with that, and sizedIn how those of each cluster do, as the situation has them.
+	sized   sized
+	sizedIn []sized
 	// wants is what the FederatedHPA should be; nil: it stays as it is. removes has it deleted.
 	wants   *v1alpha1.FederatedHPASpec
 	removes bool
@@ -27,28 +29,12 @@ type plan struct {
 	actuations []actuation
 }
 
-// sized is what the containers of the template should have, in its order, and what that would save.
+// sized is how running Pods compare with what they should have, and what that would save.
 type sized struct {
-	// template is as it is written, with what is advised for the fleet; fleet is what comes of it.
-	template sizes.Template
-	fleet    []sizes.Size
-	clusters []sizedCluster // as those of the situation
-	savings  sizes.Savings
-	priced   bool // the price of all clusters with Pods is known
-	pods     int
-	fitting  int // of them have the size that they should
-}
-
-// sizedCluster is that of one cluster.
-type sizedCluster struct {
-	sizes []sizes.Size
-	// template and rooms are what bounds the sizes of new Pods.
-	template sizes.Template
-	rooms    []sizes.Room
-	savings  sizes.Savings
-	priced   bool
-	pods     int
-	fitting  int
+	savings sizes.Savings
+	priced  bool // the price of all clusters with Pods is known
+	pods    int
+	fitting int // of them have the size that they should
 }
 
 // decide answers a situation.

@@ -12,12 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 
 	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
 
 // enter decides what new Pods of a cluster are created with, and returns that, or what they would be created with if that were possible
 // there. Where nothing may be decided now, it stays.
-func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
+func (p *plan) enter(a *actuation, said *recommendation.ClusterSizes) []sizes.NewContainer {
 	stands, match := a.entries.Find(p.Object.Name), p.template.matchLabels()
 	if !a.entries.Known || a.entries.Silence != nil {
 		return containersIn(stands)
@@ -30,14 +31,14 @@ func (p *plan) enter(a *actuation, sized *sizedCluster) []sizes.NewContainer {
 		if others {
 			stands = nil
 		}
-		return p.write(a, sized, stands, match)
+		return p.write(a, said, stands, match)
 	case others, p.yields, a.can.Known && !able:
 		a.removes = stands != nil
 	default:
 		return containersIn(stands)
 	}
 	if may {
-		a.memory.born = sizes.NewPods(sized.template, sized.rooms, a.memory.born) // which running Pods may have, too
+		a.memory.born = sizes.NewPods(said.Template, said.Rooms, a.memory.born) // which running Pods may have, too
 	}
 	return a.memory.born
 }
@@ -48,9 +49,9 @@ func (a *actuation) free() bool {
 }
 
 // write decides what is to stand in a cluster for new Pods.
-func (p *plan) write(a *actuation, sized *sizedCluster, stands *fleetscalev1alpha1.SizedWorkload,
+func (p *plan) write(a *actuation, said *recommendation.ClusterSizes, stands *fleetscalev1alpha1.SizedWorkload,
 	match map[string]string) []sizes.NewContainer {
-	born := sizes.NewPods(sized.template, sized.rooms, containersIn(stands))
+	born := sizes.NewPods(said.Template, said.Rooms, containersIn(stands))
 	a.memory.born, a.unlabelled = born, match == nil
 	if len(born) == 0 || match == nil {
 		a.removes = a.entries.Find(p.Object.Name) != nil

@@ -17,5 +17,5 @@ func (p *plan) explain(recommended *v1alpha1.SizeRecommendation) *v1alpha1.Sizes
 	for i := range p.advice {
 		grounds[p.advice[i].Container] = p.advice[i].Grounds
 	}
-	return explanation.OfSizes(&p.sized.template, grounds, p.Now)
+	return explanation.OfSizes(&p.said.Template, grounds, p.Now)
 }

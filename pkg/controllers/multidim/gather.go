@@ -22,7 +22,6 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/sizing"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
-	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // patience multiplies the timeout of members for the hub's metrics API, which may have to wait for members first.
@@ -77,7 +76,7 @@ func (r *Reconciler) gather(ctx context.Context, in *situation, memory *memory) 
 		return
 	}
 	for _, c := range all {
-		if c.Standing.Standing == taints.Drained && c.Member.Silence() != nil {
+		if c.Drained() && c.Member.Silence() != nil {
 			continue // nobody waits for it
 		}
 		if c.Selected {

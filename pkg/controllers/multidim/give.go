@@ -68,15 +68,15 @@ func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.MultidimPodA
 		return nil, nil
 	}
 	lately := r.Clock.Since(memory.gave) < unseenFor
-	var sites []*actuation
+	var sites []actuation
 	named := known(object)
 	for _, c := range r.Fleet.Fleet.Clusters() {
 		if c.Joining() && !named[c.Facts().Name] {
 			continue // nothing was ever written there
 		}
-		sites = append(sites, &actuation{cluster: new(clusterOf(c))})
+		sites = append(sites, actuation{cluster: new(clusterOf(c))})
 	}
-	workload.Each(ctx, r.Fleet.Timeout, sites, func(ctx context.Context, a **actuation) { (*a).giveErr = (*a).leave(ctx, object, lately) })
+	workload.Each(ctx, r.Fleet.Timeout, sites, func(ctx context.Context, a *actuation) { a.giveErr = a.leave(ctx, object, lately) })
 	for _, a := range sites {
 		if a.giveErr != nil {
 			waiting = append(waiting, fmt.Sprintf("%s: %v", a.name, a.giveErr))

@@ -167,8 +167,8 @@ func (m *Metrics) says(p *plan, s *v1alpha1.MultidimPodAutoscalerStatus, most in
 				func(resource string) []string { return []string{c.ContainerName, resource, bound} })
 		}
 	}
-	for i := range p.sized.clusters {
-		g.add(requestedDesc, p.sized.clusters[i].savings.Requested,
+	for i := range p.sizedIn {
+		g.add(requestedDesc, p.sizedIn[i].savings.Requested,
 			func(resource string) []string { return []string{p.clusters[i].name, resource} })
 	}
 	for i := range s.Clusters {

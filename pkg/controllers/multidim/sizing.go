@@ -22,14 +22,12 @@ func (p *plan) decideSizes() {
 	p.asked = p.question()
 	p.goals, _ = p.asked.Goals()
 	p.said = p.asked.Sizes(p.advised())
-	d := &p.said
-	s := sized{template: d.Template, fleet: d.Fleet, clusters: make([]sizedCluster, len(p.clusters)), priced: true}
+	p.sized.priced = true
 	for i := range p.clusters {
-		s.clusters[i] = p.compare(&p.clusters[i], d.Clusters[i].Sizes)
-		s.clusters[i].template, s.clusters[i].rooms = d.Clusters[i].Template, d.Clusters[i].Rooms
-		s.add(&s.clusters[i])
+		in := p.compare(&p.clusters[i], p.said.Clusters[i].Sizes)
+		p.sizedIn = append(p.sizedIn, in)
+		p.sized.add(&in)
 	}
-	p.sized = s
 }
 
 // question is what sizes are decided by, but for what was used.
@@ -92,11 +90,10 @@ func (t *template) has(container string) bool {
 }
 
 // compare says how the Pods of a cluster differ from what they should be.
-func (in *situation) compare(c *cluster, all []sizes.Size) sizedCluster {
+func (in *situation) compare(c *cluster, all []sizes.Size) sized {
 	running := c.running()
-	s := sizedCluster{sizes: all, pods: len(running)}
 	price, priced := sizes.PriceOf(c.Prices().CPUHour, c.Prices().GiBHour, in.Price)
-	s.priced = priced
+	s := sized{pods: len(running), priced: priced}
 	asPods := make([]sizes.Running, len(running))
 	for i, p := range running {
 		asPods[i] = in.runningOf(c, &p, all, nil, nil)
@@ -113,7 +110,7 @@ func (in *situation) compare(c *cluster, all []sizes.Size) sizedCluster {
 
 // asLast takes what was reported of a cluster whose Pods this process has not seen yet: it continues to be reported, and the sums agree
 // with it.
-func (s *sizedCluster) asLast(status *v1alpha1.MultidimPodAutoscalerStatus, cluster string) {
+func (s *sized) asLast(status *v1alpha1.MultidimPodAutoscalerStatus, cluster string) {
 	for i := range status.Clusters {
 		c := &status.Clusters[i]
 		if c.Name != cluster {
@@ -132,7 +129,7 @@ func (s *sizedCluster) asLast(status *v1alpha1.MultidimPodAutoscalerStatus, clus
 	}
 }
 
-func (s *sized) add(c *sizedCluster) {
+func (s *sized) add(c *sized) {
 	s.savings = s.savings.Add(c.savings)
 	s.pods, s.fitting = s.pods+c.pods, s.fitting+c.fitting
 	s.priced = s.priced && (c.priced || c.pods == 0)

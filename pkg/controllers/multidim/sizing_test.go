@@ -127,12 +127,12 @@ func TestSidecars(t *testing.T) {
 // The cost is known if it is in every cluster with Pods.
 func TestPriced(t *testing.T) {
 	s := sized{priced: true}
-	s.add(&sizedCluster{pods: 1, priced: true})
-	s.add(&sizedCluster{})
+	s.add(&sized{pods: 1, priced: true})
+	s.add(&sized{})
 	same(t, "without Pods", true, s.priced)
-	s.add(&sizedCluster{pods: 1})
+	s.add(&sized{pods: 1})
 	same(t, "with Pods", false, s.priced)
-	s.add(&sizedCluster{pods: 1, priced: true})
+	s.add(&sized{pods: 1, priced: true})
 	same(t, "afterwards", false, s.priced)
 }
 

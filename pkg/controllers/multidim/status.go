@@ -41,7 +41,7 @@ func (p *plan) reportSizes(s *v1alpha1.MultidimPodAutoscalerStatus) {
 	}
 	switch {
 	case recommender(p.Object) == "":
-		s.Recommendation = p.recommendation(p.sized.fleet, p.Object.Status.Recommendation)
+		s.Recommendation = p.recommendation(p.said.Fleet, p.Object.Status.Recommendation)
 	case p.isOurs():
 		s.Recommendation = nil
 	}
@@ -159,7 +159,7 @@ func (p *plan) reportClusters(s *v1alpha1.MultidimPodAutoscalerStatus) {
 }
 
 func (p *plan) reportCluster(s *v1alpha1.MultidimClusterStatus, i int, ofFleet *v1alpha1.SizeRecommendation) {
-	c, sized := &p.clusters[i], &p.sized.clusters[i]
+	c, sized := &p.clusters[i], &p.sizedIn[i]
 	switch silence := c.silent(); {
 	case silence != nil:
 		s.State, s.Reason, s.Message = v1alpha1.ClusterUnreachable, string(silence.Reason), silence.Detail
@@ -177,7 +177,7 @@ func (p *plan) reportCluster(s *v1alpha1.MultidimClusterStatus, i int, ofFleet *
 	if p.advice == nil || ofFleet == nil {
 		return
 	}
-	own := p.recommendation(sized.sizes, s.Recommendation)
+	own := p.recommendation(p.said.Clusters[i].Sizes, s.Recommendation)
 	s.Recommendation = nil
 	if own != nil && !equality.Semantic.DeepEqual(targets(own), targets(ofFleet)) {
 		s.Recommendation = own

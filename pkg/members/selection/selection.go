@@ -2,7 +2,8 @@
 
 // Package selection says which member clusters an autoscaler selects for its workload: of those that are registered, those
 // where others placed the workload, if somebody does or the autoscaler names a decision, and that its affinity names. FederatedHPAs
-// (package sight), MultidimPodAutoscalers (package multidim) and CronFederatedHPAs select in the same way.
+// (package sight), MultidimPodAutoscalers (package multidim) and CronFederatedHPAs select in the same way. A [Cluster] is what is known of
+// the workload in one of them.
 package selection
 
 import (
@@ -63,6 +64,9 @@ type Candidate struct {
 	// Placed is how many replicas others placed there; nil: that is not known.
 	Placed *int32
 }
+
+// Drained: others take the cluster's part over at once, and nobody waits for it.
+func (c *Candidate) Drained() bool { return c.Standing.Standing == taints.Drained }
 
 // SpecError is a fault of the autoscaler's spec.
 type SpecError struct{ Message string }

@@ -52,7 +52,7 @@ func (p *part) saturate(in *situation) {
 	if !p.writable() || p.Pods.Silent != nil {
 		return
 	}
-	delay := in.delay()
+	delay := in.Delay()
 	switch waiting := int32(p.Pods.Unschedulable); {
 	case waiting > 0:
 		p.unschedulableSince = p.UnschedulableSince(in.Now)
@@ -73,16 +73,12 @@ func (p *part) saturate(in *situation) {
 	}
 }
 
-func (in *situation) delay() time.Duration {
-	return time.Duration(*in.Object.Spec.AutoscaleMultiClusterDelay) * time.Second
-}
-
 // stuck: Pods have waited for the delay, and their replicas cannot go to other clusters.
 func (in *situation) stuck() record.Condition {
 	var each []string
 	for p := range sight.Pointers(in.parts) {
-		if since := p.unschedulableSince; p.Stuck != "" && since != nil && in.Now.Sub(since.Time) >= in.delay() {
-			each = append(each, p.Facts.Name+": "+p.Stuck)
+		if word := in.Stuck(p.Cluster, p.unschedulableSince); word != "" {
+			each = append(each, word)
 		}
 	}
 	return record.Stuck(each)

@@ -39,7 +39,7 @@ func anySituation(seed uint64) situation {
 		v1alpha1.ClusterConflict}
 	for i := range 1 + r.IntN(4) {
 		told := r.Int32N(9)
-		c := &sight.Cluster{
+		c := &selection.Cluster{
 			Candidate:  selection.Candidate{Facts: assignment.ClusterFacts{Name: fmt.Sprint("c", i)}, Selected: true},
 			Preference: assignment.Preference{Weight: 1 + r.Int64N(3)},
 			Scale: &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: told},

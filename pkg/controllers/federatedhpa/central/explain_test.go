@@ -8,7 +8,7 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
 
 // The explanation says what the clusters were told, but in mode Observe: moves wait on the way down, and writes may be refused.
@@ -37,7 +37,7 @@ func TestDividedTo(t *testing.T) {
 			o := outcome{}
 			o.Object = &v1alpha1.FederatedHPA{}
 			for name, replicas := range map[string]int32{"east": 4, "west": 5} {
-				p := part{Cluster: &sight.Cluster{}, assigned: &replicas, state: v1alpha1.ClusterActive}
+				p := part{Cluster: &selection.Cluster{}, assigned: &replicas, state: v1alpha1.ClusterActive}
 				p.Facts.Name = name
 				o.parts = append(o.parts, p)
 			}

@@ -68,7 +68,7 @@ func (m *Mode) readScale(ctx context.Context, in *situation) {
 	}
 	workload.Each(ctx, m.Fleet.Timeout, in.parts, func(ctx context.Context, p *part) {
 		if p.state == v1alpha1.ClusterActive && p.Absent == nil {
-			p.ReadScale(ctx, in.Object)
+			p.ReadScale(ctx, in.Object.Namespace, in.Object.Spec.ScaleTargetRef)
 		}
 		p.seeScale(in.Object)
 	})
@@ -147,10 +147,10 @@ func (m *Mode) readMembers(ctx context.Context, in *situation) {
 			return
 		}
 		p.readPods(ctx, in)
-		p.ReadAutoscalers(ctx, in.Object)
+		p.Autoscalers = p.Member.Autoscalers(ctx, in.Object.Namespace)
 		p.findOthers(ctx, in, others)
 		if in.asksForRoom(p) {
-			p.ReadRoom(ctx, in.Object, nil)
+			p.Additional, p.Promised = workload.Room(ctx, p.Member, in.Object.Namespace, in.Object.Spec.ScaleTargetRef, nil)
 		}
 	})
 }
@@ -166,12 +166,12 @@ func (p *part) readPods(ctx context.Context, in *situation) {
 	if selector == nil || selector.Empty() {
 		return // reported by the decision
 	}
-	p.ReadPods(ctx, in.Object, selector)
+	p.Pods = p.Member.Pods(ctx, in.Object.Namespace, selector)
 	if p.state == v1alpha1.ClusterActive && p.Pods.Silent != nil {
 		p.silent(p.Pods.Silent)
 	}
 	if in.Object.Spec.ReplicaDistribution != nil && p.writable() {
-		p.ReadStuck(ctx, in.Object)
+		p.ReadStuck(ctx, in.Object.Namespace, in.Object.Spec.ScaleTargetRef)
 	}
 }
 

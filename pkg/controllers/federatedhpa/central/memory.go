@@ -9,8 +9,8 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
 
@@ -59,7 +59,7 @@ func (m *Memory) recall(object *v1alpha1.FederatedHPA, current int32, now time.T
 }
 
 // told returns how many replicas a cluster was told to run.
-func (m *Memory) told(c *sight.Cluster) *int32 {
+func (m *Memory) told(c *selection.Cluster) *int32 {
 	if n, known := m.assigned[c.Facts.Name]; known {
 		return &n
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
@@ -84,11 +85,13 @@ func (in *situation) podsIn() *int32 {
 
 // toldIn returns how many replicas the workload asks for in all members; nil if one does not say.
 func (m *Mode) toldIn(ctx context.Context, in *situation) *int32 {
-	members := make([]sight.Cluster, len(in.parts))
+	members := make([]selection.Cluster, len(in.parts))
 	for i := range in.parts {
 		members[i].Candidate = in.parts[i].Candidate
 	}
-	workload.Each(ctx, m.Fleet.Timeout, members, func(ctx context.Context, c *sight.Cluster) { c.ReadScale(ctx, in.Object) })
+	workload.Each(ctx, m.Fleet.Timeout, members, func(ctx context.Context, c *selection.Cluster) {
+		c.ReadScale(ctx, in.Object.Namespace, in.Object.Spec.ScaleTargetRef)
+	})
 	sum := int64(0)
 	for c := range sight.Pointers(members) {
 		switch {

@@ -15,8 +15,8 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
-	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // situation is the input of a decision.
@@ -59,7 +59,7 @@ func (in *situation) proportional() bool {
 
 // part is one cluster that the object selects, with what is remembered of it, and what follows.
 type part struct {
-	*sight.Cluster
+	*selection.Cluster
 	// state is Excluded for one that takes no part, Conflict for one whose workload others scale, Unreachable for one that
 	// cannot be asked. reason and message say why.
 	state   v1alpha1.ClusterState
@@ -92,7 +92,7 @@ func (in *situation) partsOf(memory *Memory) []part {
 		p := part{Cluster: c, state: v1alpha1.ClusterActive, assigned: c.Placed, moved: memory.Moved[c.Facts.Name]}
 		if in.inMembers {
 			p.assigned = memory.told(c)
-			p.takenOver = p.drained() && p.assigned != nil && *p.assigned == 0
+			p.takenOver = p.Drained() && p.assigned != nil && *p.assigned == 0
 		}
 		if c.Silence != nil {
 			p.silent(c.Silence)
@@ -105,11 +105,8 @@ func (in *situation) partsOf(memory *Memory) []part {
 // takesPart reports whether the cluster's Pods count.
 func (p *part) takesPart() bool { return p.state != v1alpha1.ClusterExcluded }
 
-// drained: others take its part over at once, and nobody waits for it.
-func (p *part) drained() bool { return p.Standing.Standing == taints.Drained }
-
 // abandoned: it is drained and cannot be told. So others run its replicas instead.
-func (p *part) abandoned() bool { return p.drained() && p.state == v1alpha1.ClusterUnreachable }
+func (p *part) abandoned() bool { return p.Drained() && p.state == v1alpha1.ClusterUnreachable }
 
 // writable reports whether the cluster can be told another number of replicas.
 func (p *part) writable() bool {
@@ -193,7 +190,7 @@ func (p *part) seen(whole *replicas.Scale) replicas.Cluster {
 	c := replicas.Cluster{
 		Name:        p.Facts.Name,
 		Silent:      p.Pods.Silent,
-		Drained:     p.drained(),
+		Drained:     p.Drained(),
 		Pods:        p.Pods.Pods,
 		Assigned:    p.assigned,
 		Autoscalers: p.others,

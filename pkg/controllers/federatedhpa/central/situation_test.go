@@ -41,44 +41,46 @@ func TestSeen(t *testing.T) {
 	timeout, forbidden := federatedhpatest.Silence(), &fleet.Silence{Reason: fleet.ReasonForbidden, Detail: "no"}
 	unknown := pods.Listing{Silent: forbidden}
 	tests := map[string]struct {
-		seen     sight.Cluster
+		seen     selection.Cluster
 		part     part
 		reported int32 // by the workload as a whole
 		want     replicas.Cluster
 	}{
-		"where the hub knows what runs, Pods are not counted": {sight.Cluster{Pods: eight()}, part{}, 8, replicas.Cluster{Pods: eight().Pods}},
-		"where it knows of none, they are": {sight.Cluster{Pods: eight()}, part{}, 0,
+		"where the hub knows what runs, Pods are not counted": {selection.Cluster{Pods: eight()}, part{}, 8,
+			replicas.Cluster{Pods: eight().Pods}},
+		"where it knows of none, they are": {selection.Cluster{Pods: eight()}, part{}, 0,
 			replicas.Cluster{Pods: eight().Pods, Replicas: new(int32(4))}},
-		"and are none where none is listed": {sight.Cluster{Pods: pods.Listing{Known: true}}, part{}, 0,
+		"and are none where none is listed": {selection.Cluster{Pods: pods.Listing{Known: true}}, part{}, 0,
 			replicas.Cluster{Replicas: new(int32(0))}},
-		"but not where Pods are not known": {sight.Cluster{Pods: unknown}, part{}, 0, replicas.Cluster{Silent: forbidden}},
-		"a silent cluster's are as they were": {sight.Cluster{Pods: pods.Listing{Known: true, Silent: forbidden, Pods: eight().Pods}}, part{}, 0,
+		"but not where Pods are not known": {selection.Cluster{Pods: unknown}, part{}, 0, replicas.Cluster{Silent: forbidden}},
+		"a silent cluster's are as they were": {
+			selection.Cluster{Pods: pods.Listing{Known: true, Silent: forbidden, Pods: eight().Pods}}, part{}, 0,
 			replicas.Cluster{Silent: forbidden, Pods: eight().Pods, Replicas: new(int32(4))}},
-		"a member's own account goes first": {sight.Cluster{Scale: scaleOf(6, 6, ""), Pods: eight()}, part{assigned: new(int32(6))}, 0,
+		"a member's own account goes first": {selection.Cluster{Scale: scaleOf(6, 6, ""), Pods: eight()}, part{assigned: new(int32(6))}, 0,
 			replicas.Cluster{Pods: eight().Pods, Assigned: new(int32(6)), Replicas: new(int32(6))}},
-		"it has not come to what it was told": {sight.Cluster{Scale: scaleOf(6, 5, "")}, part{}, 5,
+		"it has not come to what it was told": {selection.Cluster{Scale: scaleOf(6, 5, "")}, part{}, 5,
 			replicas.Cluster{Replicas: new(int32(5)), Lagging: true}},
-		"nor has it where it runs more": {sight.Cluster{Scale: scaleOf(6, 7, "")}, part{}, 7,
+		"nor has it where it runs more": {selection.Cluster{Scale: scaleOf(6, 7, "")}, part{}, 7,
 			replicas.Cluster{Replicas: new(int32(7)), Lagging: true}},
-		"what moves there runs elsewhere": {sight.Cluster{Scale: scaleOf(6, 6, "")}, part{moved: 2}, 6,
+		"what moves there runs elsewhere": {selection.Cluster{Scale: scaleOf(6, 6, "")}, part{moved: 2}, 6,
 			replicas.Cluster{Replicas: new(int32(4))}},
-		"also where it cannot be read": {sight.Cluster{Pods: unknown}, part{moved: 2, assigned: new(int32(6))}, 6,
+		"also where it cannot be read": {selection.Cluster{Pods: unknown}, part{moved: 2, assigned: new(int32(6))}, 6,
 			replicas.Cluster{Silent: forbidden, Assigned: new(int32(6)), Replicas: new(int32(4))}},
-		"the selector of all is not repeated": {sight.Cluster{Scale: scaleOf(1, 1, "app=web")}, part{}, 1,
+		"the selector of all is not repeated": {selection.Cluster{Scale: scaleOf(1, 1, "app=web")}, part{}, 1,
 			replicas.Cluster{Replicas: new(int32(1)), Selector: ""}},
-		"one of its own is told": {sight.Cluster{Scale: scaleOf(1, 1, "app=own")}, part{}, 1,
+		"one of its own is told": {selection.Cluster{Scale: scaleOf(1, 1, "app=own")}, part{}, 1,
 			replicas.Cluster{Replicas: new(int32(1)), Selector: "app=own"}},
 		"one that cannot be asked is silent": {
-			sight.Cluster{}, part{state: v1alpha1.ClusterUnreachable, reason: "Timeout", message: timeout.Detail}, 1,
+			selection.Cluster{}, part{state: v1alpha1.ClusterUnreachable, reason: "Timeout", message: timeout.Detail}, 1,
 			replicas.Cluster{Silent: timeout}},
 		"for the reason that its Pods are not seen, if there is one": {
-			sight.Cluster{Pods: unknown}, part{state: v1alpha1.ClusterUnreachable, reason: "Timeout"}, 1,
+			selection.Cluster{Pods: unknown}, part{state: v1alpha1.ClusterUnreachable, reason: "Timeout"}, 1,
 			replicas.Cluster{Silent: forbidden}},
-		"one with another state is not": {sight.Cluster{}, part{state: v1alpha1.ClusterConflict, reason: "ScaledByOthers"}, 1,
+		"one with another state is not": {selection.Cluster{}, part{state: v1alpha1.ClusterConflict, reason: "ScaledByOthers"}, 1,
 			replicas.Cluster{}},
-		"what was Ready last": {sight.Cluster{Before: v1alpha1.ClusterStatus{ReadyReplicas: new(int32(3))}}, part{}, 1,
+		"what was Ready last": {selection.Cluster{Before: v1alpha1.ClusterStatus{ReadyReplicas: new(int32(3))}}, part{}, 1,
 			replicas.Cluster{LastReady: 3}},
-		"others and clocks": {sight.Cluster{ClockOffset: time.Second}, part{others: []string{"shop/a"}}, 1,
+		"others and clocks": {selection.Cluster{ClockOffset: time.Second}, part{others: []string{"shop/a"}}, 1,
 			replicas.Cluster{Autoscalers: []string{"shop/a"}, ClockOffset: time.Second}},
 	}
 	for name, tc := range tests {
@@ -103,7 +105,8 @@ func TestStatesOfParts(t *testing.T) {
 		v1alpha1.ClusterUnreachable: {true, false, false},
 		v1alpha1.ClusterExcluded:    {false, false, false},
 	} {
-		read, unread := part{Cluster: &sight.Cluster{Scale: &autoscalingv1.Scale{}}, state: state}, part{Cluster: &sight.Cluster{}, state: state}
+		read := part{Cluster: &selection.Cluster{Scale: &autoscalingv1.Scale{}}, state: state}
+		unread := part{Cluster: &selection.Cluster{}, state: state}
 		same(t, string(state), want, can{read.takesPart(), read.writable(), unread.writable()})
 	}
 }
@@ -143,10 +146,12 @@ func TestQuestion(t *testing.T) {
 		metrics: []replicas.Metric{{Values: []int64{1}}}, state: replicas.State{ScaleUps: []replicas.Change{{Replicas: 1}}},
 		options: replicas.Options{Tolerance: 0.2},
 		parts: []part{
-			{Cluster: &sight.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "east"}}}, state: v1alpha1.ClusterActive},
-			{Cluster: &sight.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "north"}}},
+			{Cluster: &selection.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "east"}}},
+				state: v1alpha1.ClusterActive},
+			{Cluster: &selection.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "north"}}},
 				state: v1alpha1.ClusterExcluded},
-			{Cluster: &sight.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "west"}}}, state: v1alpha1.ClusterConflict},
+			{Cluster: &selection.Cluster{Candidate: selection.Candidate{Facts: assignment.ClusterFacts{Name: "west"}}},
+				state: v1alpha1.ClusterConflict},
 		},
 	}
 	want := replicas.Question{

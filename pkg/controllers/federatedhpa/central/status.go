@@ -20,6 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 )
@@ -228,7 +229,7 @@ func (o *outcome) divided(
 	case o.parts == nil:
 		return conditions // which clusters are selected could not be read
 	default:
-		conditions = record.Unmatched(d.ClusterAutoscalingPreference, o.Facts()).Set(conditions, o.Now)
+		conditions = record.Unmatched(d.ClusterAutoscalingPreference, selection.Facts(o.Clusters)).Set(conditions, o.Now)
 		conditions = o.stuck().Set(conditions, o.Now)
 		if o.division == nil {
 			return conditions

@@ -24,7 +24,7 @@ func (s *site) seeAutoscalers(object *v1alpha1.FederatedHPA) {
 	}
 	found := s.sort(object)
 	if s.rejoins() && wasSplit(object) { // the others were split without it
-		s.assigned = assigned{lower: s.least(), upper: s.stands()}
+		s.last = assignment.SiteStep{Min: s.least(), Max: s.stands()}
 	}
 	if why := s.unsupported(object); why != nil && s.inSight() {
 		s.leaves(v1alpha1.ClusterExcluded, reasonNotSupported, why.Error())

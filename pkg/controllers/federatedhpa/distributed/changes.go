@@ -16,9 +16,9 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/memberhpa"
 )
 
-// change is one write to one cluster; one field besides result is set.
+// change is one write to one cluster; one field besides site is set.
 type change struct {
-	result *result
+	site   *site
 	remove *autoscalingv2.HorizontalPodAutoscaler
 	write  *autoscalingv2.HorizontalPodAutoscaler
 	make   *unstructured.Unstructured
@@ -27,14 +27,14 @@ type change struct {
 
 // less are the changes by which clusters get less, or as much as they have; more are those by which they get more. Within
 // a cluster their order is that in which they are to be written.
-func (o *outcome) less() [][]change { return o.each((*result).less) }
-func (o *outcome) more() [][]change { return o.each((*result).more) }
+func (in *situation) less() [][]change { return in.each((*site).less) }
+func (in *situation) more() [][]change { return in.each((*site).more) }
 
-func (o *outcome) each(of func(*result, *situation) []change) [][]change {
+func (in *situation) each(of func(*site, *situation) []change) [][]change {
 	var all [][]change
-	for r := range sight.Pointers(o.results) {
-		if r.here() {
-			if changes := of(r, &o.situation); len(changes) > 0 {
+	for s := range sight.Pointers(in.sites) {
+		if s.here() {
+			if changes := of(s, in); len(changes) > 0 {
 				all = append(all, changes)
 			}
 		}
@@ -43,32 +43,32 @@ func (o *outcome) each(of func(*result, *situation) []change) [][]change {
 }
 
 // replaced: the others have taken the place of the cluster over, so what it was to get in addition is theirs.
-func (in *situation) replaced(s *site, next assignment.SiteStep) bool {
+func (in *situation) replaced(s *site) bool {
 	switch s.presence {
 	case assignment.Silent:
-		return s.drained() || in.Now.Sub(next.Since) >= in.options.Grace
+		return s.Drained() || in.Now.Sub(s.next.Since) >= in.options.Grace
 	case assignment.Refusing:
-		return s.drained() || in.gaveUp(s)
+		return s.Drained() || in.gaveUp(s)
 	default:
 		return false
 	}
 }
 
-func (r *result) less(in *situation) []change {
+func (s *site) less(in *situation) []change {
 	var changes []change
-	if r.goesToZero() && !r.ofScale.Paused(in.Now) {
-		changes = append(changes, change{result: r, scale: r.next.Scale})
+	if s.goesToZero() && !s.ofScale.Paused(in.Now) {
+		changes = append(changes, change{site: s, scale: s.next.Scale})
 	}
-	for _, further := range r.further(r.next) {
-		changes = append(changes, change{result: r, remove: further})
+	for _, further := range s.further() {
+		changes = append(changes, change{site: s, remove: further})
 	}
 	switch {
-	case r.own == nil, r.contested:
-	case r.next.Max == 0 && r.owns():
-		changes = append(changes, change{result: r, remove: r.own})
-	case r.next.Max > 0 && r.next.Max <= r.own.Spec.MaxReplicas:
-		if wanted := r.rendered(in, r.next); !memberhpa.Stands(r.own, wanted, r.Autoscalers.Version) {
-			changes = append(changes, change{result: r, write: wanted})
+	case s.own == nil, s.contested:
+	case s.next.Max == 0 && s.owns():
+		changes = append(changes, change{site: s, remove: s.own})
+	case s.next.Max > 0 && s.next.Max <= s.own.Spec.MaxReplicas:
+		if wanted := s.rendered(in, s.next); !memberhpa.Stands(s.own, wanted, s.Autoscalers.Version) {
+			changes = append(changes, change{site: s, write: wanted})
 		}
 	}
 	return changes
@@ -76,8 +76,8 @@ func (r *result) less(in *situation) []change {
 
 // further are the autoscalers that go beside the one that stays. One that was given to us stays with its giver where the
 // cluster has no part.
-func (s *site) further(next assignment.SiteStep) []*autoscalingv2.HorizontalPodAutoscaler {
-	if next.Max > 0 {
+func (s *site) further() []*autoscalingv2.HorizontalPodAutoscaler {
+	if s.next.Max > 0 {
 		return s.surplus
 	}
 	return slices.DeleteFunc(slices.Clone(s.surplus), func(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {
@@ -85,40 +85,40 @@ func (s *site) further(next assignment.SiteStep) []*autoscalingv2.HorizontalPodA
 	})
 }
 
-func (r *result) more(in *situation) []change {
+func (s *site) more(in *situation) []change {
 	var changes []change
-	replaced := in.replaced(&r.site, r.next)
-	if r.next.Max == 0 || replaced && r.own == nil {
+	replaced := in.replaced(s)
+	if s.next.Max == 0 || replaced && s.own == nil {
 		return nil
 	}
-	if r.template != nil && !replaced && r.knowsHowMany(r.next) {
-		changes = append(changes, change{result: r, make: withReplicas(r.template, ptr.Deref(r.next.Scale, 0))})
+	if s.template != nil && !replaced && s.knowsHowMany() {
+		changes = append(changes, change{site: s, make: withReplicas(s.template, ptr.Deref(s.next.Scale, 0))})
 	}
-	if !r.contested && (r.own == nil || r.next.Max > r.own.Spec.MaxReplicas && !replaced) {
-		changes = append(changes, change{result: r, write: r.rendered(in, r.next)})
+	if !s.contested && (s.own == nil || s.next.Max > s.own.Spec.MaxReplicas && !replaced) {
+		changes = append(changes, change{site: s, write: s.rendered(in, s.next)})
 	}
-	if r.leavesZero() && !r.ofScale.Paused(in.Now) {
-		changes = append(changes, change{result: r, scale: r.next.Scale})
+	if s.leavesZero() && !s.ofScale.Paused(in.Now) {
+		changes = append(changes, change{site: s, scale: s.next.Scale})
 	}
 	return changes
 }
 
 // goesToZero: the workload runs, and is to be scaled to zero.
-func (r *result) goesToZero() bool {
-	return r.next.Scale != nil && *r.next.Scale == 0 && r.current() > 0
+func (s *site) goesToZero() bool {
+	return s.next.Scale != nil && *s.next.Scale == 0 && s.current() > 0
 }
 
 // leavesZero: the workload is there at zero replicas, and is to be scaled to more.
-func (r *result) leavesZero() bool {
-	return r.next.Scale != nil && *r.next.Scale > 0 && r.Scale != nil && r.current() == 0
+func (s *site) leavesZero() bool {
+	return s.next.Scale != nil && *s.next.Scale > 0 && s.Scale != nil && s.current() == 0
 }
 
 // knowsHowMany replicas a workload that is made is to begin with.
-func (s *site) knowsHowMany(next assignment.SiteStep) bool {
-	return next.Scale != nil || s.presence == assignment.Present
+func (s *site) knowsHowMany() bool {
+	return s.next.Scale != nil || s.presence == assignment.Present
 }
 
-// rendered is the cluster's autoscaler as it is to be.
+// rendered is the cluster's autoscaler as it is to be by this step.
 func (s *site) rendered(in *situation, next assignment.SiteStep) *autoscalingv2.HorizontalPodAutoscaler {
 	next.Bumped = next.Bumped && in.native()
 	hpa := memberhpa.Render(in.Object, s.name, next)
@@ -140,13 +140,13 @@ func withReplicas(template *unstructured.Unstructured, n int32) *unstructured.Un
 
 // grows: it gives the cluster more than its autoscaler allows, and not only replicas from zero.
 func (c change) grows() bool {
-	return c.scale == nil || c.result.own == nil || *c.scale > c.result.own.Spec.MaxReplicas
+	return c.scale == nil || c.site.own == nil || *c.scale > c.site.own.Spec.MaxReplicas
 }
 
 // mayGrow: no cluster that counts still has a greater maximum than it is assigned, or more than one of ours.
-func (o *outcome) mayGrow() bool {
-	for r := range sight.Pointers(o.results) {
-		if o.counts(r) && (len(r.further(r.next)) > 0 || r.mayExceed(r.next.Max)) {
+func (in *situation) mayGrow() bool {
+	for s := range sight.Pointers(in.sites) {
+		if in.counts(s) && (len(s.further()) > 0 || s.mayExceed(s.next.Max)) {
 			return false
 		}
 	}
@@ -155,14 +155,14 @@ func (o *outcome) mayGrow() bool {
 
 // counts: nothing grows while the cluster still exceeds its assigned maximum. One that is silent, or does not let our autoscaler
 // shrink or go, does not hold the others back forever; one that is drained does not at all.
-func (o *outcome) counts(r *result) bool {
-	switch r.presence {
+func (in *situation) counts(s *site) bool {
+	switch s.presence {
 	case assignment.Silent, assignment.Refusing:
-		return !o.replaced(&r.site, r.next)
+		return !in.replaced(s)
 	case assignment.Leaving:
-		return o.Now.Sub(r.next.Since) < o.options.Grace || r.here() && r.failure == ""
+		return in.Now.Sub(s.next.Since) < in.options.Grace || s.here() && s.failure == ""
 	default:
-		return !r.drained() || r.failure == ""
+		return !s.Drained() || s.failure == ""
 	}
 }
 
@@ -175,7 +175,7 @@ func (s *site) mayExceed(upper int32) bool {
 }
 
 // mayHave: as far as the status says, the cluster has an autoscaler of ours.
-func (s *site) mayHave() bool { return s.assigned.upper > 0 || s.Before.HPA != nil }
+func (s *site) mayHave() bool { return s.last.Max > 0 || s.Before.HPA != nil }
 
 // held reports whether an autoscaler may not scale down.
 func held(hpa *autoscalingv2.HorizontalPodAutoscaler) bool {

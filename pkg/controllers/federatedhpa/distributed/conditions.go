@@ -18,6 +18,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 	"github.com/fleetscale/fleetscale/pkg/summary"
 	"github.com/fleetscale/fleetscale/pkg/taints"
@@ -34,7 +35,8 @@ func (p *plan) conditions(s *v1alpha1.FederatedHPAStatus) []autoscalingv2.Horizo
 	}
 	if p.fault == nil {
 		all = append(all, p.active(), p.limited(), p.visible(), p.supported(), p.unassigned(), p.thresholds(), p.saturated(), p.stuck(),
-			p.weighed(), record.Skewed(p.Skewed()), record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference, p.Facts()))
+			p.weighed(), record.Skewed(p.Skewed()), record.Unmatched(p.Object.Spec.FederatedHPAAssignment.ClusterAutoscalingPreference,
+				selection.Facts(p.Clusters)))
 	}
 	for _, c := range all {
 		if before := summary.Condition(s, c.Type); before.Type != "" {
@@ -164,7 +166,7 @@ func of(hpa *autoscalingv2.HorizontalPodAutoscaler,
 
 func (in *situation) visible() record.Condition {
 	dark := in.words(func(s *site) string {
-		if s.presence != assignment.Silent || s.drained() {
+		if s.presence != assignment.Silent || s.Drained() {
 			return ""
 		}
 		return fmt.Sprintf("%s (%s)", s.Facts.Name, s.reason)
@@ -218,7 +220,7 @@ func (p *plan) thresholds() record.Condition {
 	var shares []record.Share
 	for s := range sight.Pointers(p.sites) {
 		if s.inSight() && assignment.Policy(p.Object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType) != assignment.Duplicated {
-			shares = append(shares, record.Share{Cluster: s.Facts.Name, Gets: p.step.Sites[s.Facts.Name].Max, Floor: s.Preference.Floor})
+			shares = append(shares, record.Share{Cluster: s.Facts.Name, Gets: s.next.Max, Floor: s.Preference.Floor})
 		}
 	}
 	return record.Thresholds(shares, p.Object.Spec.MaxReplicas, "maxReplicas")
@@ -232,13 +234,7 @@ func (p *plan) saturated() record.Condition {
 
 // stuck: Pods have waited for the delay, and their replicas cannot go to other clusters.
 func (in *situation) stuck() record.Condition {
-	return record.Stuck(in.words(func(s *site) string {
-		since := s.unschedulableSince(in.Now)
-		if s.Stuck == "" || since == nil || in.Now.Sub(since.Time) < in.delay() {
-			return ""
-		}
-		return s.Facts.Name + ": " + s.Stuck
-	}))
+	return record.Stuck(in.words(func(s *site) string { return in.Stuck(s.Cluster, s.unschedulableSince(in.Now)) }))
 }
 
 func (p *plan) weighed() record.Condition {

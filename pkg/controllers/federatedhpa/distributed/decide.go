@@ -47,15 +47,19 @@ func decide(in situation) plan {
 	said := step
 	said.Sites = maps.Clone(step.Sites)
 	step.Incomplete = step.Incomplete || in.edited() && !snapshot.Changed
+	for s := range sight.Pointers(in.sites) {
+		s.next = step.Sites[s.Facts.Name]
+	}
 	stays := !snapshot.Changed && in.pending() && !in.overtaken()
 	switch {
 	case stays:
 		in.stay(&step)
-	case !in.waits(&step):
+	case !in.waits():
 		in.welcome()
 	}
-	for i := range in.sites {
-		in.sites[i].finish(&in, &step)
+	for s := range sight.Pointers(in.sites) {
+		s.finish(&in)
+		step.Sites[s.Facts.Name] = s.next
 	}
 	return plan{in, snapshot, said, step, stays}
 }
@@ -83,13 +87,13 @@ func (in *situation) askAll() {
 func (in *situation) drop(lapse assignment.Lapse) {
 	for s := range sight.Pointers(in.sites) {
 		if lapse.Orders[s.Facts.Name] {
-			s.assigned.replicas = nil
+			s.last.Scale = nil
 		}
 		switch {
 		case s.presence == assignment.Leaving || !s.Autoscalers.Known:
 		case lapse.Bounds:
-			upper := min(s.stands(), max(s.assigned.upper, s.current()-s.unschedulable()))
-			s.assigned.lower, s.assigned.upper = min(s.least(), upper), upper
+			upper := min(s.stands(), max(s.last.Max, s.current()-s.unschedulable()))
+			s.last.Min, s.last.Max = min(s.least(), upper), upper
 		case s.Standing.Standing != taints.Free:
 			s.getsNoMore()
 		}
@@ -103,8 +107,8 @@ func (s *site) getsNoMore() {
 	if !s.owns() {
 		lower, upper = 1, s.current()
 	}
-	s.assigned.upper = min(s.assigned.upper, upper)
-	s.assigned.lower = min(s.assigned.lower, lower, s.assigned.upper)
+	s.last.Max = min(s.last.Max, upper)
+	s.last.Min = min(s.last.Min, lower, s.last.Max)
 }
 
 // snapshot is the situation as package assignment wants it.
@@ -129,7 +133,7 @@ func (in *situation) snapshot() assignment.Snapshot {
 }
 
 func (s *site) snapshot(in *situation) assignment.Site {
-	lower, upper, stands := s.assigned.lower, s.assigned.upper, s.stands()
+	lower, upper, stands := s.last.Min, s.last.Max, s.stands()
 	if s.presence == assignment.Leaving && s.here() && s.refused.message == "" {
 		stands = 0 // it goes at once
 	}
@@ -199,20 +203,16 @@ func (in *situation) native() bool {
 	return in.toZero() && in.Object.Spec.ScalingToZeroMode == v1alpha1.ScalingToZeroNative
 }
 
-func (in *situation) delay() time.Duration {
-	return time.Duration(*in.Object.Spec.AutoscaleMultiClusterDelay) * time.Second
-}
-
 // pending: a cluster does not have its assignment yet, and can be written. What one refuses the others do not wait for, nor
 // for what cannot grow meanwhile, nor at all for one that is drained.
 func (in *situation) pending() bool {
 	stuck := slices.ContainsFunc(in.sites, func(s site) bool {
-		return s.presence == assignment.Refusing && !in.gaveUp(&s) && s.mayExceed(s.assigned.upper)
+		return s.presence == assignment.Refusing && !in.gaveUp(&s) && s.mayExceed(s.last.Max)
 	})
 	for s := range sight.Pointers(in.sites) {
 		switch {
-		case s.presence != assignment.Present, s.drained(), stuck && s.assigned.upper > s.stands():
-		case !s.has(s.assigned.lower, s.assigned.upper), s.order() != nil && !s.balks:
+		case s.presence != assignment.Present, s.Drained(), stuck && s.last.Max > s.stands():
+		case !s.has(s.last.Min, s.last.Max), s.order() != nil && !s.balks:
 			return true
 		}
 	}
@@ -265,8 +265,8 @@ func (in *situation) stay(step *assignment.Step) {
 		if s.presence != assignment.Present {
 			continue
 		}
-		next := step.Sites[s.Facts.Name]
-		next.Min, next.Max = s.assigned.lower, s.assigned.upper
+		next := &s.next
+		next.Min, next.Max = s.last.Min, s.last.Max
 		next.Scale, next.SchedulableSince, next.SaturatedFirst = s.order(), sight.Time(s.Before.SchedulableSince),
 			sight.Time(s.Before.SaturatedFirst)
 		if s.asleep() {
@@ -276,6 +276,5 @@ func (in *situation) stay(step *assignment.Step) {
 		if s.Before.State != "" && s.Before.Since != nil {
 			next.State, next.Since = s.Before.State, s.Before.Since.Time
 		}
-		step.Sites[s.Facts.Name] = next
 	}
 }

@@ -119,7 +119,7 @@ func (p *plan) moved(status *v1alpha1.FederatedHPAStatus) string {
 	for c := range sight.Pointers(status.Clusters) {
 		lower, upper := int32(0), int32(0)
 		if at := slices.IndexFunc(p.sites, func(s site) bool { return s.Facts.Name == c.Name }); at >= 0 {
-			lower, upper = p.sites[at].assigned.lower, p.sites[at].assigned.upper
+			lower, upper = p.sites[at].last.Min, p.sites[at].last.Max
 		}
 		if ptr.Deref(c.AssignedMin, 0) != lower || ptr.Deref(c.AssignedMax, 0) != upper {
 			all = append(all, fmt.Sprintf("%s: %d-%d to %d-%d", c.Name, lower, upper, *c.AssignedMin, *c.AssignedMax))

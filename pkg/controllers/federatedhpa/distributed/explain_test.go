@@ -10,6 +10,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/explanation"
+	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
 // addedUp are the bounds of each cluster, and what its maximum adds up from.
@@ -53,6 +54,19 @@ func TestExplanation(t *testing.T) {
 	if text := explanation.Text(e); !strings.Contains(text, "max(10 - 4, 6, 0) = 6") {
 		t.Errorf("the part of a silent cluster is not left out:\n%s", text)
 	}
+}
+
+// So it is of those of a silent cluster that is drained and has lost its autoscaler: others have its part.
+func TestExplanationOfWhatNobodyHas(t *testing.T) {
+	w := fleetOf(t, "StaticWeighted", map[string]int32{"a": 2, "b": 2}, bounds(2, 8))
+	w.settle(3)
+	b := w.member("b")
+	b.Annotate(taints.DrainAnnotation)
+	b.mute = errRefused
+	delete(b.hpas, "web")
+	_ = w.reconcile() // what was created there cannot be read
+	same(t, "assigned", int32(0), *w.object().Status.Clusters[1].AssignedMax)
+	same(t, "bounds", []string{"b Silent Drained 0-0:", "a 2-8: +8 Weight"}, addedUp(w.object().Status.Explanation))
 }
 
 // What is split again by another spec is what becomes of the edit.

@@ -33,9 +33,9 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 	}
 	in.sites, in.split = sitesOf(&in.Sight, memory, m.Grace), memory.split
 	workload.Each(ctx, m.Fleet.Timeout, in.sites, func(ctx context.Context, s *site) {
-		s.ReadAutoscalers(ctx, object)
+		s.Autoscalers = s.Member.Autoscalers(ctx, object.Namespace)
 		if s.seeAutoscalers(object); s.presence != assignment.Leaving && s.here() {
-			s.ReadScale(ctx, object)
+			s.ReadScale(ctx, object.Namespace, object.Spec.ScaleTargetRef)
 			s.seeScale()
 		}
 	})
@@ -80,7 +80,7 @@ func (m *Mode) readPods(ctx context.Context, in *situation) {
 			s.readPods(ctx, in.Object)
 		}
 		if policy.ByCapacity() && s.inSight() {
-			s.ReadRoom(ctx, in.Object, s.template)
+			s.Additional, s.Promised = workload.Room(ctx, s.Member, in.Object.Namespace, in.Object.Spec.ScaleTargetRef, s.template)
 		}
 	})
 }
@@ -93,12 +93,12 @@ func (s *site) readPods(ctx context.Context, object *v1alpha1.FederatedHPA) {
 				s.Scale.Status.Selector))
 		return
 	}
-	if s.ReadPods(ctx, object, selector); s.Pods.Silent != nil {
+	if s.Pods = s.Member.Pods(ctx, object.Namespace, selector); s.Pods.Silent != nil {
 		s.silent(s.Pods.Silent)
 		return
 	}
 	if assignment.Policy(object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType).ByCapacity() {
-		s.ReadStuck(ctx, object)
+		s.ReadStuck(ctx, object.Namespace, object.Spec.ScaleTargetRef)
 	}
 }
 

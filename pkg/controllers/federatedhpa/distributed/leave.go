@@ -27,64 +27,59 @@ import (
 
 // clear takes away what we made in clusters that have no part any more: the workload, once the other clusters run what
 // they should. A workload that others made stays, with its replicas.
-func (m *Mode) clear(ctx context.Context, o *outcome) error {
-	if !o.settled() {
-		return nil
+func (m *Mode) clear(ctx context.Context, p *plan) {
+	if !p.settled() {
+		return
 	}
-	workload.Each(ctx, m.Fleet.Timeout, o.results, func(ctx context.Context, r *result) {
-		if r.leavesBehind() {
-			r.fault = m.removeWorkload(ctx, o.Object, r)
+	workload.Each(ctx, m.Fleet.Timeout, p.sites, func(ctx context.Context, s *site) {
+		if s.leavesBehind() {
+			s.fault = errors.Join(s.fault, m.removeWorkload(ctx, p.Object, s))
 		}
 	})
-	var faults []error
-	for i := range o.results {
-		faults = append(faults, o.results[i].fault)
-	}
-	return errors.Join(faults...)
 }
 
 // settled: every cluster that takes part is in sight, has its bounds, and all that it runs is Ready.
-func (o *outcome) settled() bool {
+func (in *situation) settled() bool {
 	runs := int64(0)
-	for r := range sight.Pointers(o.results) {
+	for s := range sight.Pointers(in.sites) {
 		switch {
-		case r.presence == assignment.Leaving, r.drained():
+		case s.presence == assignment.Leaving, s.Drained():
 			continue
-		case r.presence == assignment.Silent, r.presence == assignment.Refusing:
+		case s.presence == assignment.Silent, s.presence == assignment.Refusing:
 			return false
-		case r.next.Scale != nil || !r.has(r.next.Min, r.next.Max) || int32(r.Pods.Ready()) < r.current():
+		case s.next.Scale != nil || !s.has(s.next.Min, s.next.Max) || int32(s.Pods.Ready()) < s.current():
 			return false
 		}
-		runs += int64(r.current())
+		runs += int64(s.current())
 	}
-	return runs > 0 && runs >= int64(*o.Object.Spec.MinReplicas)
+	return runs > 0 && runs >= int64(*in.Object.Spec.MinReplicas)
 }
 
 // leavesBehind: a cluster without a part that can be asked what there is of the workload.
-func (r *result) leavesBehind() bool {
-	return r.next.Max == 0 && r.here() && !r.lacks() && !r.cleared && r.own == nil && r.state != v1alpha1.ClusterConflict
+func (s *site) leavesBehind() bool {
+	return s.next.Max == 0 && s.here() && !s.lacks() && !s.cleared && s.own == nil && s.state != v1alpha1.ClusterConflict
 }
 
 // removeWorkload deletes the workload if we made it.
-func (m *Mode) removeWorkload(ctx context.Context, object *v1alpha1.FederatedHPA, r *result) error {
-	found, err := r.Member.Get(ctx, object.Namespace, object.Spec.ScaleTargetRef)
+func (m *Mode) removeWorkload(ctx context.Context, object *v1alpha1.FederatedHPA, s *site) error {
+	found, err := s.Member.Get(ctx, object.Namespace, object.Spec.ScaleTargetRef)
 	if err != nil {
 		silence, absent := fleet.Classify(err)
-		if r.cleared = absent; absent {
+		if s.cleared = absent; absent {
 			return nil
 		}
-		return fmt.Errorf("cluster %s: reading what was created there: %w", r.Facts.Name, silence)
+		return fmt.Errorf("cluster %s: reading what was created there: %w", s.Facts.Name, silence)
 	}
 	if !claims.Ours(found, object.UID) {
-		r.cleared = true
+		s.cleared = true
 		return nil
 	}
-	if err := r.Member.Remove(ctx, found); err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("cluster %s: deleting what was created there: %w", r.Facts.Name, err)
+	if err := s.Member.Remove(ctx, found); err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("cluster %s: deleting what was created there: %w", s.Facts.Name, err)
 	}
-	r.cleared = true
+	s.cleared = true
 	m.event(object, eventWorkloadRemoved, fmt.Sprintf("%s, which was created for cluster %s, was deleted there",
-		workload.Describe(object.Spec.ScaleTargetRef), r.Facts.Name))
+		workload.Describe(object.Spec.ScaleTargetRef), s.Facts.Name))
 	return nil
 }
 
@@ -172,27 +167,24 @@ func (m *Mode) rest(ctx context.Context, object *v1alpha1.FederatedHPA, why *fau
 // where that is not possible now, with what they say.
 func (m *Mode) withdraw(ctx context.Context, object *v1alpha1.FederatedHPA, memory *Memory, orphan bool) (waiting []waitedFor) {
 	all := m.Fleet.All(object)
-	var results []result
-	for _, s := range sitesOf(&all, memory, m.Grace) {
-		results = append(results, result{site: s})
-	}
-	workload.Each(ctx, m.Fleet.Timeout, results, func(ctx context.Context, r *result) {
-		r.ReadAutoscalers(ctx, object)
-		if r.seeAutoscalers(object); r.own != nil {
-			r.surplus = append(r.surplus, r.own)
+	sites := sitesOf(&all, memory, m.Grace)
+	workload.Each(ctx, m.Fleet.Timeout, sites, func(ctx context.Context, s *site) {
+		s.Autoscalers = s.Member.Autoscalers(ctx, object.Namespace)
+		if s.seeAutoscalers(object); s.own != nil {
+			s.surplus = append(s.surplus, s.own)
 		}
-		for _, hpa := range r.surplus {
-			if r.here() && claims.Ours(hpa, object.UID) {
-				r.fault = errors.Join(r.fault, r.give(ctx, object, hpa, orphan))
+		for _, hpa := range s.surplus {
+			if s.here() && claims.Ours(hpa, object.UID) {
+				s.fault = errors.Join(s.fault, s.give(ctx, object, hpa, orphan))
 			}
 		}
 	})
-	for r := range sight.Pointers(results) {
-		switch mayHave := r.mayHave() || len(r.surplus) > 0; {
-		case r.fault != nil:
-			waiting = append(waiting, waitedFor{r.Facts.Name, r.fault.Error()})
-		case !r.here() && mayHave:
-			waiting = append(waiting, waitedFor{name: r.Facts.Name})
+	for s := range sight.Pointers(sites) {
+		switch mayHave := s.mayHave() || len(s.surplus) > 0; {
+		case s.fault != nil:
+			waiting = append(waiting, waitedFor{s.Facts.Name, s.fault.Error()})
+		case !s.here() && mayHave:
+			waiting = append(waiting, waitedFor{name: s.Facts.Name})
 		}
 	}
 	return waiting

@@ -118,7 +118,7 @@ func (m *Memory) of(cluster string, now time.Time) clusterMemory {
 // others no longer wait for: what it has is its assignment. Bounds that were set back are written again, so it gets its part for that.
 func (m *Memory) resume(sites []site, now time.Time, grace time.Duration) {
 	for s := range sight.Pointers(sites) {
-		if _, seen := m.clusters[s.Facts.Name]; seen || s.stands() != s.assigned.upper {
+		if _, seen := m.clusters[s.Facts.Name]; seen || s.stands() != s.last.Max {
 			continue
 		}
 		switch s.Before.Reason {
@@ -131,36 +131,36 @@ func (m *Memory) resume(sites []site, now time.Time, grace time.Duration) {
 }
 
 // keep stores what the next reconcile must know of this one.
-func (m *Memory) keep(o outcome, grace time.Duration) {
-	if o.fault != nil {
+func (m *Memory) keep(p *plan, grace time.Duration) {
+	if p.fault != nil {
 		return
 	}
-	clusters := make(map[string]clusterMemory, len(o.results))
-	for r := range sight.Pointers(o.results) {
-		clusters[r.Facts.Name] = r.remembered(m.clusters[r.Facts.Name], o.Now, grace)
+	clusters := make(map[string]clusterMemory, len(p.sites))
+	for s := range sight.Pointers(p.sites) {
+		clusters[s.Facts.Name] = s.remembered(m.clusters[s.Facts.Name], p.Now, grace)
 	}
 	m.clusters, m.split = clusters, split{}
-	if o.step.Incomplete {
-		m.split = split{o.Object.Generation, o.keeping()}
+	if p.step.Incomplete {
+		m.split = split{p.Object.Generation, p.keeping()}
 	}
 }
 
-func (r *result) remembered(before clusterMemory, now time.Time, grace time.Duration) clusterMemory {
+func (s *site) remembered(before clusterMemory, now time.Time, grace time.Duration) clusterMemory {
 	c := clusterMemory{
-		written: r.written, removed: r.removed, at: before.at, cleared: r.cleared && r.own == nil,
-		refused:   r.refused.then(r.failure, r.failed.bounds, r.took.bounds, r.blocked, now, grace),
-		balked:    r.balked.then(r.failure, r.failed.scale, r.took.scale, false, now, grace),
-		recovered: r.accepted || r.recovered, setbacks: r.setbacks,
+		written: s.written, removed: s.removed, at: before.at, cleared: s.cleared && s.own == nil,
+		refused:   s.refused.then(s.failure, s.failed.bounds, s.took.bounds, s.blocked, now, grace),
+		balked:    s.balked.then(s.failure, s.failed.scale, s.took.scale, false, now, grace),
+		recovered: s.accepted || s.recovered, setbacks: s.setbacks,
 	}
-	c.trial = r.trial.then(r.accepted && !r.failed.bounds, now, grace)
-	if r.failed.bounds && r.refused.message == "" && r.trial.lately(now) { // once is enough to know that it had no success
+	c.trial = s.trial.then(s.accepted && !s.failed.bounds, now, grace)
+	if s.failed.bounds && s.refused.message == "" && s.trial.lately(now) { // once is enough to know that it had no success
 		c.refused.since = now.Add(-grace)
 	}
-	if r.written != before.written || r.removed != before.removed {
+	if s.written != before.written || s.removed != before.removed {
 		c.at = now
 	}
-	if r.inSight() && r.own != nil && r.Scale != nil && r.own.Status.DesiredReplicas == r.Scale.Spec.Replicas {
-		c.steady = r.steady + 1
+	if s.inSight() && s.own != nil && s.Scale != nil && s.own.Status.DesiredReplicas == s.Scale.Spec.Replicas {
+		c.steady = s.steady + 1
 	}
 	return c
 }

@@ -94,9 +94,9 @@ func (m *Mode) Reconcile(ctx context.Context, object *v1alpha1.FederatedHPA, mem
 	if observes {
 		return nil
 	}
-	outcome, err := m.apply(ctx, plan)
-	m.Metrics.setBack(outcome, memory)
-	memory.keep(outcome, m.Grace)
+	err := m.apply(ctx, &plan)
+	m.Metrics.setBack(&plan, memory)
+	memory.keep(&plan, m.Grace)
 	m.Metrics.reconciled(plan, memory)
 	return err
 }

@@ -136,7 +136,7 @@ func (s *site) fighter(
 
 // noted is what is remembered of a write that the cluster took, by what was there before.
 func (b *setbacks) noted(c change, hpa placed, ran bool, generation int64, now time.Time) {
-	own := c.result.own
+	own := c.site.own
 	switch {
 	case c.remove != nil && own == nil, // and not a further one
 		c.write != nil && hpa == (placed{}) && own.UID == b.uid: // nobody had deleted it: it was not known for long
@@ -151,17 +151,17 @@ func (b *setbacks) noted(c change, hpa placed, ran bool, generation int64, now t
 }
 
 // setBack counts what was found to be set back since the last reconcile.
-func (m *Metrics) setBack(o outcome, memory *Memory) {
-	if o.fault != nil {
+func (m *Metrics) setBack(p *plan, memory *Memory) {
+	if p.fault != nil {
 		return
 	}
-	for r := range sight.Pointers(o.results) {
-		before := memory.clusters[r.Facts.Name]
-		if r.ofHPA.Undone > before.ofHPA.Undone {
-			m.undone.WithLabelValues(r.Facts.Name, "apply").Inc()
+	for s := range sight.Pointers(p.sites) {
+		before := memory.clusters[s.Facts.Name]
+		if s.ofHPA.Undone > before.ofHPA.Undone {
+			m.undone.WithLabelValues(s.Facts.Name, "apply").Inc()
 		}
-		if r.ofScale.Undone > before.ofScale.Undone {
-			m.undone.WithLabelValues(r.Facts.Name, "scale").Inc()
+		if s.ofScale.Undone > before.ofScale.Undone {
+			m.undone.WithLabelValues(s.Facts.Name, "scale").Inc()
 		}
 	}
 }

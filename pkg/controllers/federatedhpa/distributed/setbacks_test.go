@@ -16,6 +16,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
 
 // byArgo is who sets back, as an API server stores it.
@@ -229,13 +230,13 @@ func TestRemovalOfAFurtherAutoscaler(t *testing.T) {
 	own.Spec.MaxReplicas = 5
 	fought := setbacks{}
 	fought.ofHPA = fought.ofHPA.Writes(placedOf(own), placed{upper: 10}, 1, start)
-	r := &result{site: site{own: own, surplus: []*autoscalingv2.HorizontalPodAutoscaler{further}}}
+	r := &site{own: own, surplus: []*autoscalingv2.HorizontalPodAutoscaler{further}}
 	r.setbacks = fought
 	r.lost(further)
-	r.noted(change{result: r, remove: further}, placedOf(own), true, 1, start)
+	r.noted(change{site: r, remove: further}, placedOf(own), true, 1, start)
 	same(t, "is forgotten with a further one", false, r.ofHPA.Blank())
 	r.lost(own)
-	r.noted(change{result: r, remove: own}, placedOf(own), true, 1, start)
+	r.noted(change{site: r, remove: own}, placedOf(own), true, 1, start)
 	same(t, "is forgotten with it", true, r.ofHPA.Blank())
 }
 
@@ -342,7 +343,7 @@ func TestReasonWhileItIsTried(t *testing.T) {
 			{12*time.Minute - 1, record.ReasonScaleUndone, assignment.Present},
 			{12 * time.Minute, "", assignment.Present},
 		} {
-			r := &site{Cluster: &sight.Cluster{}, clusterMemory: clusterMemory{setbacks: s}}
+			r := &site{Cluster: &selection.Cluster{}, clusterMemory: clusterMemory{setbacks: s}}
 			r.contest(s, &situation{Sight: sight.Sight{Object: newObject("StaticWeighted"), Now: at(test.after)}, options: &Options{Grace: grace}})
 			same(t, fmt.Sprint(name, " after ", test.after), test.reason, r.reason)
 			if name == "bounds" {

@@ -20,6 +20,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 )
 
 // life is a world in which things happen by chance.
@@ -189,6 +190,7 @@ func (l *life) sync() {
 	l.writes()
 	l.Heard()
 	err := l.reconcile()
+	l.explained()
 	l.shown = nil
 	told := l.Heard()
 	l.did("%v %v %v %v %v", l.has(), l.intends(), l.writes(), told, err)
@@ -206,6 +208,21 @@ func (l *life) sync() {
 	l.passes(period)
 	if l.T.Failed() {
 		l.fail("see above")
+	}
+}
+
+// explained: the explanation is of the bounds in the status.
+func (l *life) explained() {
+	object := l.object()
+	if object.Status.Explanation == nil {
+		return
+	}
+	for _, c := range object.Status.Explanation.Split.Clusters {
+		told := sight.Before(object, c.Name)
+		lower, upper := ptr.Deref(told.AssignedMin, c.Min), ptr.Deref(told.AssignedMax, c.Max)
+		if lower != c.Min || upper != c.Max {
+			l.fail("the bounds of %s are explained as %d-%d, and are %d-%d", c.Name, c.Min, c.Max, lower, upper)
+		}
 	}
 }
 

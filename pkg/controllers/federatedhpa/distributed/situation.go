@@ -17,6 +17,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
@@ -38,7 +39,7 @@ type situation struct {
 
 // site is one cluster, with what is remembered of it, and what follows.
 type site struct {
-	*sight.Cluster
+	*selection.Cluster
 	clusterMemory
 	// owner is the object's uid.
 	owner    types.UID
@@ -47,8 +48,9 @@ type site struct {
 	// message say why the cluster is not present.
 	state           v1alpha1.ClusterState
 	reason, message string
-	// assigned is what the last step gave, as far as its premise holds.
-	assigned assigned
+	// last is what the last step gave: its bounds, and with how many replicas it was to begin, or 0, if that was to be written. It stands as
+	// far as its premise holds.
+	last assignment.SiteStep
 
 	// own is our autoscaler there, or that which is to become ours; nil: there is none. name is the one that it has, or is to
 	// have. surplus are further ones of ours.
@@ -61,12 +63,23 @@ type site struct {
 	balks bool
 	// template is what it gets, as it lacks the workload; nil: it has that, or does not get it.
 	template *unstructured.Unstructured
-}
 
-// assigned are the bounds of a cluster, and how many replicas it is to begin with, or 0, if that is to be written.
-type assigned struct {
-	lower, upper int32
-	replicas     *int32
+	// next is what it is assigned.
+	next assignment.SiteStep
+
+	// What follows came of writing that.
+
+	// took and failed are the kinds of writes that the cluster took, and did not; failure says why.
+	took, failed kinds
+	failure      string
+	// accepted: by its own account it takes again what it refused.
+	accepted bool
+	// made: it got the workload from us.
+	made bool
+	// blocked: there is something to write, which waits for other clusters.
+	blocked bool
+	// fault is why something could not be written, or taken away.
+	fault error
 }
 
 // sitesOf are the clusters before anything was read of them.
@@ -77,7 +90,9 @@ func sitesOf(seen *sight.Sight, memory *Memory, grace time.Duration) []site {
 		s := &sites[i]
 		s.Cluster, s.name, s.owner = c, seen.Object.Name, seen.Object.UID
 		s.clusterMemory = memory.of(c.Facts.Name, seen.Now)
-		s.assigned = assigned{ptr.Deref(c.Before.AssignedMin, 0), ptr.Deref(c.Before.AssignedMax, 0), c.Before.AssignedReplicas}
+		s.last = assignment.SiteStep{
+			Min: ptr.Deref(c.Before.AssignedMin, 0), Max: ptr.Deref(c.Before.AssignedMax, 0), Scale: c.Before.AssignedReplicas,
+		}
 		if c.Silence != nil {
 			s.silent(c.Silence)
 		}
@@ -114,9 +129,6 @@ func (s *site) refuses(bounds, scale refusal, now time.Time, grace time.Duration
 	}
 }
 
-// drained: others take its part over at once.
-func (s *site) drained() bool { return s.Standing.Standing == taints.Drained }
-
 // released: it was cordoned or drained, and is that no more.
 func (s *site) released() bool {
 	was := s.Before.Reason == taints.Cordoned.String() || s.Before.Reason == taints.Drained.String()
@@ -125,7 +137,7 @@ func (s *site) released() bool {
 
 // notAwaited says of a drained cluster that is silent that nobody waits for it.
 func (s *site) notAwaited() {
-	if s.presence == assignment.Silent && s.drained() {
+	if s.presence == assignment.Silent && s.Drained() {
 		s.message = fmt.Sprintf("%s; it cannot be read: %s: %s", s.Standing.Message(), s.reason, s.message)
 		s.reason = s.Standing.String()
 	}
@@ -151,8 +163,8 @@ func (s *site) current() int32 {
 // order returns how many replicas the workload was to be told to run, if that has not come true; otherwise nil. It is about
 // beginning or ceasing to run; how many run from then on is for the cluster's autoscaler to say.
 func (s *site) order() *int32 {
-	told := s.assigned.replicas
-	if told == nil || *told > 0 && s.assigned.upper == 0 || s.Scale != nil && (s.Scale.Spec.Replicas == 0) == (*told == 0) {
+	told := s.last.Scale
+	if told == nil || *told > 0 && s.last.Max == 0 || s.Scale != nil && (s.Scale.Spec.Replicas == 0) == (*told == 0) {
 		return nil
 	}
 	return told
@@ -160,7 +172,7 @@ func (s *site) order() *int32 {
 
 // asleep: the hub took the cluster to zero before it went out of sight, and there it still is.
 func (s *site) asleep() bool {
-	told := s.assigned.replicas
+	told := s.last.Scale
 	return s.presence == assignment.Present && s.Before.State == v1alpha1.ClusterUnreachable && told != nil && *told == 0 && s.current() == 0
 }
 
@@ -204,7 +216,7 @@ func (in *situation) keeping() []string {
 		if s.Before.State == v1alpha1.ClusterUnreachable && s.Before.Since != nil {
 			since = s.Before.Since.Time
 		}
-		if s.drained() {
+		if s.Drained() {
 			continue
 		}
 		silent := s.presence == assignment.Silent && in.Now.Sub(since) < in.options.Grace

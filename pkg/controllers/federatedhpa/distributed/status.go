@@ -45,7 +45,7 @@ func (p *plan) clusterStatuses() []v1alpha1.ClusterStatus {
 	var all []v1alpha1.ClusterStatus
 	for s := range sight.Pointers(p.sites) {
 		if !s.over() && len(all) < summary.MostClusters {
-			all = append(all, s.status(&p.situation, p.step.Sites[s.Facts.Name]))
+			all = append(all, s.status(&p.situation))
 		}
 	}
 	return all
@@ -56,7 +56,8 @@ func (s *site) over() bool {
 	return s.reason == reasonNotSelected && s.here() && !s.owns() && s.cleared
 }
 
-func (s *site) status(in *situation, next assignment.SiteStep) v1alpha1.ClusterStatus {
+func (s *site) status(in *situation) v1alpha1.ClusterStatus {
+	next := s.next // of its own: the status points into it
 	c := v1alpha1.ClusterStatus{
 		Name: s.Facts.Name, State: next.State, Since: &metav1.Time{Time: next.Since},
 		AssignedMin: &next.Min, AssignedMax: &next.Max, AssignedReplicas: next.Scale,

@@ -14,39 +14,37 @@ import (
 
 // finish completes the step of one cluster by what package assignment does not ask: what kind of absence it is, and what
 // was ordered and could not be done.
-func (s *site) finish(in *situation, step *assignment.Step) {
-	next := step.Sites[s.Facts.Name]
+func (s *site) finish(in *situation) {
 	switch s.presence {
 	case assignment.Present:
-		s.finishPresent(in, step, &next)
-		if in.native() && !next.Bumped && next.Max > 0 && next.Scale == nil && s.isEmpty() {
-			next.Scale = new(next.Min) // it may no longer be at zero, and its own autoscaler does not begin there
+		s.finishPresent(in)
+		if in.native() && !s.next.Bumped && s.next.Max > 0 && s.next.Scale == nil && s.isEmpty() {
+			s.next.Scale = new(s.next.Min) // it may no longer be at zero, and its own autoscaler does not begin there
 		}
 	case assignment.Refusing:
-		next.Scale, next.Bumped = s.begins(next.Max), next.Min == 1 && s.own != nil && s.mayBeEmpty()
+		s.next.Scale, s.next.Bumped = s.begins(s.next.Max), s.next.Min == 1 && s.own != nil && s.mayBeEmpty()
 	case assignment.Silent:
-		s.finishSilent(in, &next)
+		s.finishSilent(in)
 	case assignment.Leaving:
-		s.finishLeaving(in, &next)
+		s.finishLeaving(in)
 	}
-	step.Sites[s.Facts.Name] = next
 }
 
-func (s *site) finishPresent(in *situation, step *assignment.Step, next *assignment.SiteStep) {
-	if s.own != nil && in.native() && in.waits(step) {
-		next.Bumped = next.Min == 1 && s.mayBeEmpty() // the one that is not in sight may be empty
+func (s *site) finishPresent(in *situation) {
+	if s.own != nil && in.native() && in.waits() {
+		s.next.Bumped = s.next.Min == 1 && s.mayBeEmpty() // the one that is not in sight may be empty
 	}
 	switch {
-	case in.native() && next.Bumped && !s.lacks():
-		next.Scale = nil // its own autoscaler sees to it
-	case next.Scale != nil || next.Max == 0:
-	case s.current() == 0 && s.begins(next.Max) != nil:
-		next.Scale = s.begins(next.Max) // it was to begin, and has not yet, whatever the spec has become since
-	case s.lacks() && next.State != v1alpha1.ClusterScaledToZero:
-		next.Scale = new(next.Min) // somebody deleted the workload: it is made again, and runs
+	case in.native() && s.next.Bumped && !s.lacks():
+		s.next.Scale = nil // its own autoscaler sees to it
+	case s.next.Scale != nil || s.next.Max == 0:
+	case s.current() == 0 && s.begins(s.next.Max) != nil:
+		s.next.Scale = s.begins(s.next.Max) // it was to begin, and has not yet, whatever the spec has become since
+	case s.lacks() && s.next.State != v1alpha1.ClusterScaledToZero:
+		s.next.Scale = new(s.next.Min) // somebody deleted the workload: it is made again, and runs
 	}
-	if s.beginsUnwanted(next.Scale) {
-		next.Scale = nil
+	if s.beginsUnwanted(s.next.Scale) {
+		s.next.Scale = nil
 	}
 }
 
@@ -70,35 +68,35 @@ func (s *site) isEmpty() bool {
 	return s.Scale != nil && s.current() == 0 && s.own != nil && s.mayBeEmpty()
 }
 
-func (s *site) finishSilent(in *situation, next *assignment.SiteStep) {
-	if next.Scale = s.order(); s.Before.State == v1alpha1.ClusterScaledToZero {
-		next.Scale = new(int32(0)) // so that it is known when the cluster is back
+func (s *site) finishSilent(in *situation) {
+	if s.next.Scale = s.order(); s.Before.State == v1alpha1.ClusterScaledToZero {
+		s.next.Scale = new(int32(0)) // so that it is known when the cluster is back
 	}
-	s.keepAsIs(in, next)
-	if in.replaced(s, *next) && s.here() && s.own == nil {
-		next.Min, next.Max = 0, 0 // it has none, and the others have its part
+	s.keepAsIs(in)
+	if in.replaced(s) && s.here() && s.own == nil {
+		s.next.Min, s.next.Max = 0, 0 // it has none, and the others have its part
 	}
 }
 
-func (s *site) finishLeaving(in *situation, next *assignment.SiteStep) {
-	if s.state == next.State {
+func (s *site) finishLeaving(in *situation) {
+	if s.state == s.next.State {
 		return
 	}
-	next.State, next.Since = s.state, in.Now
+	s.next.State, s.next.Since = s.state, in.Now
 	if s.Before.State == s.state && s.Before.Since != nil {
-		next.Since = s.Before.Since.Time
+		s.next.Since = s.Before.Since.Time
 	}
 }
 
 // keepAsIs preserves the autoscaler of a cluster that is not in sight, except for its bounds, which may not be applied yet.
-func (s *site) keepAsIs(in *situation, next *assignment.SiteStep) {
+func (s *site) keepAsIs(in *situation) {
 	if s.own == nil {
 		return
 	}
-	next.Hold, next.Bumped = held(s.own), next.Min == 1 && s.mayBeEmpty()
+	s.next.Hold, s.next.Bumped = held(s.own), s.next.Min == 1 && s.mayBeEmpty()
 	b := s.own.Spec.Behavior
 	if in.Object.Spec.FederatedHPAAssignment.ScaleDownOrder == v1alpha1.ScaleDownBestEffort && b != nil && b.ScaleDown != nil {
-		next.Window = time.Duration(ptr.Deref(b.ScaleDown.StabilizationWindowSeconds, 0)) * time.Second
+		s.next.Window = time.Duration(ptr.Deref(b.ScaleDown.StabilizationWindowSeconds, 0)) * time.Second
 	}
 }
 
@@ -108,8 +106,8 @@ func (s *site) mayBeEmpty() bool {
 }
 
 // waits: a cluster is silent that may be back at once.
-func (in *situation) waits(step *assignment.Step) bool {
+func (in *situation) waits() bool {
 	return slices.ContainsFunc(in.sites, func(s site) bool {
-		return s.presence == assignment.Silent && !in.replaced(&s, step.Sites[s.Facts.Name])
+		return s.presence == assignment.Silent && !in.replaced(&s)
 	})
 }

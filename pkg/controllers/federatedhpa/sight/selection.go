@@ -4,12 +4,20 @@ package sight
 
 import (
 	"context"
-	"fmt"
+
+	"k8s.io/utils/clock"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
+
+// Reader reads the fleet.
+type Reader struct {
+	selection.Reader
+
+	Clock clock.PassiveClock
+}
 
 // Select returns the clusters that the object selects, and those that its status names, of which nothing was read yet; inMembers: what
 // they run is written there. An error is a [selection.SpecError], or one of reading where the workload is placed; Clusters are nil if
@@ -31,10 +39,10 @@ func (r *Reader) Select(ctx context.Context, object *v1alpha1.FederatedHPA, inMe
 			n++
 		}
 	}
-	s.Rule, s.Clusters = rule, make([]Cluster, 0, n)
+	s.Rule, s.Clusters = rule, make([]selection.Cluster, 0, n)
 	for i := range clusters {
 		if clusters[i].Selected || known[clusters[i].Facts.Name] {
-			s.Clusters = append(s.Clusters, newCluster(object, clusters[i]))
+			s.Clusters = append(s.Clusters, clusterOf(object, clusters[i]))
 		}
 	}
 	for i := range object.Status.Clusters {
@@ -58,16 +66,15 @@ func known(object *v1alpha1.FederatedHPA) map[string]bool {
 func (r *Reader) All(object *v1alpha1.FederatedHPA) Sight {
 	s := Sight{Object: object, Now: r.Clock.Now()}
 	for _, member := range r.Fleet.Clusters() {
-		s.Clusters = append(s.Clusters, newCluster(object, selection.Candidate{Member: member, Facts: member.Facts(), Selected: true}))
+		s.Clusters = append(s.Clusters, clusterOf(object, selection.Candidate{Member: member, Facts: member.Facts(), Selected: true}))
 	}
 	return s
 }
 
-func newCluster(object *v1alpha1.FederatedHPA, found selection.Candidate) Cluster {
-	return Cluster{
-		Candidate: found, Before: Before(object, found.Facts.Name), Preferred: true,
-		ClockOffset: found.Member.ClockOffset(), Silence: found.Member.Silence(),
-	}
+func clusterOf(object *v1alpha1.FederatedHPA, found selection.Candidate) selection.Cluster {
+	c := selection.Of(found)
+	c.Before, c.ClockOffset = Before(object, found.Facts.Name), found.Member.ClockOffset()
+	return c
 }
 
 // prefer notes each selected cluster's preference.
@@ -83,14 +90,5 @@ func (s *Sight) prefer() error {
 	default:
 		return nil
 	}
-	found, err := assignment.Preferences(policy, preferences, s.Facts())
-	if err != nil {
-		return &selection.SpecError{Message: fmt.Sprintf("spec.%s: %v", field, err)}
-	}
-	for i := range s.Clusters {
-		if c := &s.Clusters[i]; c.Selected {
-			c.Preference, c.Preferred = found[c.Facts.Name]
-		}
-	}
-	return nil
+	return selection.Prefer(s.Clusters, field, policy, preferences)
 }

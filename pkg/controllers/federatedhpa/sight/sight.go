@@ -9,17 +9,12 @@ import (
 	"iter"
 	"time"
 
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/hub/placement"
 	"github.com/fleetscale/fleetscale/pkg/members/connection"
-	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
-	"github.com/fleetscale/fleetscale/pkg/members/workload"
 )
 
 // Sight is what is seen for one object at one time.
@@ -28,39 +23,11 @@ type Sight struct {
 	Object *v1alpha1.FederatedHPA
 	Now    time.Time
 	// Clusters are those that the object selects, and those that its status names, in name order.
-	Clusters []Cluster
+	Clusters []selection.Cluster
 	// Rule is how somebody else brings the workload to the clusters.
 	Rule placement.Rule
 	// Deregistered are clusters that the status names, and that are no longer registered.
 	Deregistered []v1alpha1.ClusterStatus
-}
-
-// Cluster is one member cluster. What was not read is nil.
-type Cluster struct {
-	selection.Candidate
-	// Before is what the status says of it.
-	Before v1alpha1.ClusterStatus
-	// Preference is the cluster's place in a split; Preferred is false where there are preferences and none selects it.
-	Preference assignment.Preference
-	Preferred  bool
-	// ClockOffset is the cluster's time minus ours.
-	ClockOffset time.Duration
-	// Silence is why the cluster, or its workload's scale, cannot be read; nil: it can.
-	Silence *fleet.Silence
-
-	// Autoscalers are the HorizontalPodAutoscalers of the namespace.
-	Autoscalers workload.Autoscalers
-	// Scale is the workload's there, and Absent why there is none.
-	Scale  *autoscalingv1.Scale
-	Absent error
-	// Pods are the workload's.
-	Pods pods.Listing
-	// Stuck is why replicas that find no node cannot be taken from the workload there; empty: they can, or none wait.
-	Stuck string
-	// Additional is how many more replicas there is room for, beside the Pods that there are; nil: that is not known. Promised are those
-	// of them for which the cluster would have to add nodes.
-	Additional *int32
-	Promised   int32
 }
 
 // Skewed are the selected clusters whose clocks are too far from ours to be believed, and which way.
@@ -78,15 +45,18 @@ func (s *Sight) Skewed() []string {
 	return each
 }
 
-// Facts returns those of the selected clusters.
-func (s *Sight) Facts() []assignment.ClusterFacts {
-	facts := make([]assignment.ClusterFacts, 0, len(s.Clusters))
-	for i := range s.Clusters {
-		if s.Clusters[i].Selected {
-			facts = append(facts, s.Clusters[i].Facts)
-		}
+// Delay is how long replicas find no node before others take them over.
+func (s *Sight) Delay() time.Duration {
+	return time.Duration(*s.Object.Spec.AutoscaleMultiClusterDelay) * time.Second
+}
+
+// Stuck is what keeps the replicas of a cluster from going to others, which have found no node since then; empty: nothing does, or it
+// has not been for the delay.
+func (s *Sight) Stuck(c *selection.Cluster, since *metav1.Time) string {
+	if c.Stuck == "" || since == nil || s.Now.Sub(since.Time) < s.Delay() {
+		return ""
 	}
-	return facts
+	return c.Facts.Name + ": " + c.Stuck
 }
 
 // Before returns what the object's status says of a cluster; of one that is new nothing.
@@ -97,38 +67,6 @@ func Before(object *v1alpha1.FederatedHPA, cluster string) v1alpha1.ClusterStatu
 		}
 	}
 	return v1alpha1.ClusterStatus{}
-}
-
-// Room returns how many of so many more replicas a cluster can host where as many should run: those that have no Pod yet will take
-// a part of it, though it still seems free. nil: that is not known.
-func (c *Cluster) Room(told int32) *int32 {
-	if c.Additional == nil {
-		return nil
-	}
-	unborn := max(0, int64(told)-int64(len(c.Pods.Pods)))
-	return new(int32(max(0, int64(*c.Additional)-unborn)))
-}
-
-// UnschedulableSince returns since when Pods have found no node, by our clock, where some wait; it was stored if it began before.
-func (c *Cluster) UnschedulableSince(now time.Time) *metav1.Time {
-	if c.Before.UnschedulableSince != nil {
-		return c.Before.UnschedulableSince
-	}
-	since := c.Pods.UnschedulableSince.Add(-c.ClockOffset)
-	if c.Pods.UnschedulableSince.IsZero() || since.After(now) {
-		since = now
-	}
-	return &metav1.Time{Time: since}
-}
-
-// Rank notes in a status what a split by the policy goes by.
-func (c *Cluster) Rank(s *v1alpha1.ClusterStatus, policy assignment.Policy) {
-	switch policy {
-	case assignment.StaticWeighted:
-		s.Weight = &c.Preference.Weight
-	case assignment.Prioritized:
-		s.Priority = &c.Preference.Priority
-	}
 }
 
 // Time is a stored time as decisions have it.
