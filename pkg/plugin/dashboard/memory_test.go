@@ -72,12 +72,12 @@ func readFleet(t *testing.T, s *seen, members, autoscalers int) {
 	}
 }
 
-// A page of a list takes the memory of what is kept of it, and not what the hub sends; nor is it kept who has set which field. All readers may
-// list at one time: after a restart their browsers do.
+// A page of a list takes the memory of what is kept of it, and not of what the hub sends; nor is it kept who has set which field. All
+// readers may list at one time: after a restart their browsers do.
 func TestMemoryOfAList(t *testing.T) {
 	hub := &dashboardtest.Hub{}
 	for i := range page {
-		hub.Put(dashboardtest.FederatedHPAs, managed(t, fmt.Sprintf("web-%03d", i)))
+		hub.Put(dashboardtest.FederatedHPAs, managed(fmt.Sprintf("web-%03d", i)))
 	}
 	server := httptest.NewServer(hub)
 	defer server.Close()
@@ -104,7 +104,7 @@ func TestMemoryOfAList(t *testing.T) {
 	for i := range all {
 		all[i] = list.Items[i]
 	}
-	if err := errors.Join(from.Replace(all, ""), from.Add(wired(t, managed(t, "new")))); err != nil {
+	if err := errors.Join(from.Replace(all, ""), from.Add(wired(t, managed("new")))); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(from.seen.objects); n != page+1 {
@@ -117,31 +117,10 @@ func TestMemoryOfAList(t *testing.T) {
 	}
 }
 
-// owned is all that a value has, as managed fields have it.
-func owned(value any) map[string]any {
-	all := map[string]any{}
-	switch of := value.(type) {
-	case map[string]any:
-		for name, field := range of {
-			all["f:"+name] = owned(field)
-		}
-	case []any:
-		for i, item := range of {
-			all[fmt.Sprintf("k:{\"name\":\"%d\"}", i)] = owned(item)
-		}
-	}
-	return all
-}
-
-// managed is an autoscaler of which it is known who has set which field: all fields, one manager.
-func managed(t *testing.T, name string) *v1alpha1.FederatedHPA {
-	t.Helper()
+// managed is an autoscaler of which it is known who has set which field.
+func managed(name string) *v1alpha1.FederatedHPA {
 	f := dashboardtest.FederatedHPA("shop", name, noon, 60, 2, "east", "west", "north", "south")
-	text, err := json.Marshal(owned(wired(t, f).Object))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: text}}}
+	dashboardtest.Manage(f)
 	return f
 }
 

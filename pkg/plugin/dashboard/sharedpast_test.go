@@ -89,8 +89,8 @@ func TestReadersSeeTheirOwnPast(t *testing.T) {
 	}
 }
 
-// Readers who go away amid an answer, more often than they may have it open, leave nothing behind but what is kept for their return, and that
-// for a while.
+// Readers who go away amid an answer, more often than they may have it open, leave nothing behind but what is kept for their return, for a
+// while.
 func TestReadersWhoGoAway(t *testing.T) {
 	const many = 5
 	p := host(t, many)
