@@ -7,7 +7,8 @@
 //
 // It logs in by the form of the page that many share, of a hub that knows one token.
 //
-// And it asks cmd/dashboard, which serves that page to many, for a real hub: with the tokens of accounts of different rights, and without.
+// And it asks cmd/dashboard, which serves that page to many, for a real hub: with the tokens of accounts of different rights, and without;
+// and in the long form with those of 22 accounts at one time.
 //
 // It has nothing but tests; without Chromium those of the browser are skipped.
 package dashboard

@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 func setUp(ctx context.Context, dir string) (*env, error) {
 	e := &env{members: map[string]*lab.Cluster{}}
 	return e, fixture.Raise(ctx, dir, lab.Options{
+		Hub:              lab.Hub{Recorded: []string{"system:serviceaccounts:" + people}},
 		MetricResolution: 10 * time.Second,
 		Members:          []lab.Member{{Name: east, Nodes: 1, WithoutTestAdapter: true}, {Name: west, Nodes: 1, WithoutTestAdapter: true}},
 	}, []string{"metrics-adapter", "controller-manager"}, e.raise)

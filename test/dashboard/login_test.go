@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,14 +26,18 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 )
 
-const annsToken = "a-token-of-ann"
+const (
+	tokenOf   = "a-token-of-" // and a name
+	annsToken = tokenOf + "ann"
+)
 
-// guarded is a hub that knows one token, which is ann's.
-func guarded(hub http.Handler) http.HandlerFunc {
+// guarded is a hub that knows one token of each of these.
+func guarded(hub http.Handler, names ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
+		name, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "+tokenOf)
 		switch {
-		case r.Header.Get("Authorization") != "Bearer "+annsToken:
+		case !is || !slices.Contains(names, name):
 			w.WriteHeader(http.StatusUnauthorized)
 			_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 				Status: metav1.StatusFailure, Reason: metav1.StatusReasonUnauthorized, Code: http.StatusUnauthorized})
@@ -40,7 +45,7 @@ func guarded(hub http.Handler) http.HandlerFunc {
 			w.WriteHeader(http.StatusCreated)
 			_ = json.NewEncoder(w).Encode(authenticationv1.SelfSubjectReview{
 				TypeMeta: metav1.TypeMeta{APIVersion: authenticationv1.SchemeGroupVersion.String(), Kind: "SelfSubjectReview"},
-				Status:   authenticationv1.SelfSubjectReviewStatus{UserInfo: authenticationv1.UserInfo{Username: "ann"}}})
+				Status:   authenticationv1.SelfSubjectReviewStatus{UserInfo: authenticationv1.UserInfo{Username: name}}})
 		default:
 			hub.ServeHTTP(w, r)
 		}
@@ -50,7 +55,7 @@ func guarded(hub http.Handler) http.HandlerFunc {
 // share serves the page for many readers, of a hub that knows ann, and returns its address.
 func share(t *testing.T, hub http.Handler) string {
 	t.Helper()
-	behind := httptest.NewTLSServer(guarded(hub))
+	behind := httptest.NewTLSServer(guarded(hub, "ann"))
 	t.Cleanup(behind.Close)
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: behind.Certificate().Raw})
 	ctx, end := context.WithCancel(t.Context())

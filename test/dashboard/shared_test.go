@@ -106,11 +106,12 @@ func servePage(t *testing.T) *site {
 	if p.hub, err = hub.Client(); err != nil {
 		t.Fatal(err)
 	}
-	p.start(t, f, hub, program, dir)
+	p.start(t, f, hub, lab.Program{Path: program}, dir)
 	return p
 }
 
-func (p *site) start(t *testing.T, f *fixture.Fleet, hub *lab.Cluster, program, dir string) {
+// start runs the program, with further arguments if it has some.
+func (p *site) start(t *testing.T, f *fixture.Fleet, hub *lab.Cluster, program lab.Program, dir string) *lab.Process {
 	t.Helper()
 	certificate, err := hub.ServingCertificate("127.0.0.1")
 	if err != nil {
@@ -131,13 +132,14 @@ func (p *site) start(t *testing.T, f *fixture.Fleet, hub *lab.Cluster, program, 
 		t.Fatal(err)
 	}
 	p.address = fmt.Sprintf("https://127.0.0.1:%d", ports[0])
-	if _, err := f.Run(t.Context(), lab.Program{
-		Name: "dashboard", Path: program, Ready: lab.HTTPReady(p.address + "/readyz"),
-		Args: []string{"--kubeconfig=" + at("hub"), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
-			"--tls-cert-file=" + at("tls.crt"), "--tls-private-key-file=" + at("tls.key")},
-	}); err != nil {
+	program.Name, program.Ready = "dashboard", lab.HTTPReady(p.address+"/readyz")
+	program.Args = append(program.Args, "--kubeconfig="+at("hub"), "--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", ports[0]),
+		"--tls-cert-file="+at("tls.crt"), "--tls-private-key-file="+at("tls.key"))
+	process, err := f.Run(t.Context(), program)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return process
 }
 
 // token is a new one of an account.

@@ -21,6 +21,8 @@ type Request struct {
 	URI string
 	// Begun is when the API server got it.
 	Begun time.Time
+	// Code is that of the answer.
+	Code int32
 }
 
 // Requests returns those of the users in [Hub.Recorded] that have been answered
@@ -47,6 +49,9 @@ func (c *Cluster) answered(chosen func(*auditv1.Event) bool) ([]Request, error) 
 		r := Request{User: e.User.Username, Verb: e.Verb, URI: e.RequestURI, Begun: e.RequestReceivedTimestamp.Time}
 		if e.ObjectRef != nil {
 			r.Group, r.Resource, r.Subresource = e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Subresource
+		}
+		if e.ResponseStatus != nil {
+			r.Code = e.ResponseStatus.Code
 		}
 		all = append(all, r)
 	}

@@ -3,6 +3,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/pem"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +20,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/util/cert"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/fleetscale/fleetscale/pkg/command/commandtest"
 )
@@ -120,6 +124,21 @@ func TestRun(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Errorf("it ended with %v", err)
 	}
+	if got := logged(t, func() { log.Log.Info("the certificate has changed") }); !strings.Contains(got, "the certificate has changed") {
+		t.Errorf("of what a library logs there is %q", got)
+	}
+}
+
+// logged is what is logged by something.
+func logged(t *testing.T, by func()) string {
+	t.Helper()
+	defer klog.CaptureState().Restore()
+	var text bytes.Buffer
+	klog.LogToStderr(false)
+	klog.SetOutput(&text)
+	by()
+	klog.Flush()
+	return text.String()
 }
 
 func TestWhatCannotBeServed(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/fleetscale/fleetscale/pkg/certs"
 	"github.com/fleetscale/fleetscale/pkg/command"
@@ -31,6 +32,7 @@ const (
 
 // run serves until ctx ends.
 func run(ctx context.Context, o *Options) error {
+	log.SetLogger(klog.Background()) // of who reads the certificate; without one it logs a stack, and nothing else
 	hub, err := command.HubConfig(o.Kubeconfig, program)
 	if err != nil {
 		return err

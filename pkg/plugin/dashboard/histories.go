@@ -43,12 +43,18 @@ var ownRoom = room{seen: mostWeight, open: 16, bytes: 4 << 20, values: mostValue
 // asking asks for the record of an object from a time on; the zero time: for all of it.
 type asking func(ctx context.Context, of recording.Object, since time.Time) (io.ReadCloser, error)
 
+// turnsOf are the turns that who reads a record of a namespace takes; done follows.
+type turnsOf func(namespace string) (all turns, done func())
+
+// noTurns has anybody read.
+func noTurns(string) (all turns, done func()) { return nil, func() {} }
+
 // histories are the records of autoscalers whose pages are open, as the hub has them.
 type histories struct {
 	ctx context.Context //nolint:containedctx // it is the life of the page: reading outlives a question, and nothing is kept after it
 	ask asking
 	room
-	turns turns
+	turnsOf turnsOf
 
 	mu   sync.Mutex
 	open map[string]*history
@@ -73,8 +79,8 @@ type history struct {
 }
 
 // newHistories has nothing kept once ctx ends. Who reads takes turns.
-func newHistories(ctx context.Context, ask asking, room room, turns turns) *histories {
-	h := &histories{ctx: ctx, ask: ask, room: room, turns: turns, open: map[string]*history{}}
+func newHistories(ctx context.Context, ask asking, room room, turnsOf turnsOf) *histories {
+	h := &histories{ctx: ctx, ask: ask, room: room, turnsOf: turnsOf, open: map[string]*history{}}
 	context.AfterFunc(ctx, h.close)
 	return h
 }
@@ -179,7 +185,9 @@ func (h *histories) refresh(one *history) {
 }
 
 func (h *histories) take(ctx context.Context, one *history) error {
-	leave, err := h.turns.take(ctx)
+	turns, done := h.turnsOf(one.of.Namespace)
+	defer done()
+	leave, err := turns.take(ctx)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func followed(t *testing.T, test func(*testing.T, *recorder, *histories)) {
 		r := &recorder{records: recordsOf(t, recordingtest.Hour(noon, "cart"))}
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		test(t, r, newHistories(ctx, r.ask, ownRoom, nil))
+		test(t, r, newHistories(ctx, r.ask, ownRoom, noTurns))
 	})
 }
 

@@ -5,14 +5,21 @@ package dashboard
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptest"
 	"runtime"
 	"testing"
 	"time"
 
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 
+	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/plugin/dashboard/dashboardtest"
 	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
@@ -63,6 +70,58 @@ func readFleet(t *testing.T, s *seen, members, autoscalers int) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// A page of a list takes the memory of what is kept of it, and not of what the hub sends; nor is it kept who has set which field. All
+// readers may list at one time: after a restart their browsers do.
+func TestMemoryOfAList(t *testing.T) {
+	hub := &dashboardtest.Hub{}
+	for i := range page {
+		hub.Put(dashboardtest.FederatedHPAs, managed(fmt.Sprintf("web-%03d", i)))
+	}
+	server := httptest.NewServer(hub)
+	defer server.Close()
+	client, err := dynamic.NewForConfig(&rest.Config{Host: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := &source{watcher: &watcher{hub: client, seen: newSeen("hub", time.Now)}, kind: kinds[0]}
+	ask := func() *metainternalversion.List {
+		list, err := from.list(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list.(*metainternalversion.List)
+	}
+	ask() // what a first question leaves behind is no list's
+	var list *metainternalversion.List
+	took := costs(func() { list = ask() })
+	t.Logf("%.1f MiB for %d autoscalers", took, page)
+	if took > 5 { // as they come from the hub they take more than 15
+		t.Errorf("%d autoscalers take %.1f MiB", page, took)
+	}
+	all := make([]any, len(list.Items))
+	for i := range all {
+		all[i] = list.Items[i]
+	}
+	if err := errors.Join(from.Replace(all, ""), from.Add(wired(t, managed("new")))); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(from.seen.objects); n != page+1 {
+		t.Errorf("%d are kept", n)
+	}
+	for id, object := range from.seen.objects {
+		if len(object.GetManagedFields()) > 0 {
+			t.Fatalf("of %s it is kept who has set which field", id)
+		}
+	}
+}
+
+// managed is an autoscaler of which it is known who has set which field.
+func managed(name string) *v1alpha1.FederatedHPA {
+	f := dashboardtest.FederatedHPA("shop", name, noon, 60, 2, "east", "west", "north", "south")
+	dashboardtest.Manage(f)
+	return f
 }
 
 // restless has autoscalers change so often that no more can be kept of it.

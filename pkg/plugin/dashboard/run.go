@@ -64,7 +64,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	page := &site{seen: s, hub: hub, pasts: from}
 	if from == nil {
-		page.pasts = newHistories(watched, askingHub(config), ownRoom, nil)
+		page.pasts = newHistories(watched, askingHub(config), ownRoom, noTurns)
 	}
 	return serve(ctx, &own{token: rand.Text(), site: page}, o)
 }

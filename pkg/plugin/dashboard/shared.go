@@ -49,8 +49,10 @@ type Shared struct {
 
 	opening                   singleflight.Group
 	asking, reading, deciding chan struct{}
-	ctx                       context.Context //nolint:containedctx // views outlive the requests that open them, and end with it
-	running                   sync.WaitGroup
+	// namespaces are queues of who reads records: the hub answers for one of each at a time, and has others ask again after seconds.
+	namespaces queues
+	ctx        context.Context //nolint:containedctx // views outlive the requests that open them, and end with it
+	running    sync.WaitGroup
 }
 
 // sharedRoom is that of one page of many: of a few clusters and a decision in 15 s, some days.
@@ -157,10 +159,20 @@ func (s *Shared) open(c secret, namespace string, k key) error {
 		w := &watcher{hub: hub, namespace: namespace, seen: seen}
 		s.running.Go(func() { w.run(ctx) })
 		return &view{token: c.hash(), site: &site{
-			seen: seen, hub: hub, pasts: newHistories(ctx, askingHub(config), sharedRoom, turns{make(chan struct{}, 1), s.reading}),
+			seen: seen, hub: hub, pasts: newHistories(ctx, askingHub(config), sharedRoom, s.readingTurns()),
 			own: turns{make(chan struct{}, 1)}, turns: turns{s.deciding},
 		}}
 	})
+}
+
+// readingTurns are those of a page: one of its own, one of all that have records of that namespace read, and then one of all. So nobody has
+// the last one for as long as others of their namespace read.
+func (s *Shared) readingTurns() turnsOf {
+	own := make(chan struct{}, 1)
+	return func(namespace string) (turns, func()) {
+		queue, done := s.namespaces.join(namespace)
+		return turns{own, queue, s.reading}, done
+	}
 }
 
 // doubt asks the hub again whose a token is, which was refused: that may have been said by what the hub asks, such as the metrics adapter.

@@ -6,17 +6,26 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/history/v1alpha1"
+	"github.com/fleetscale/fleetscale/pkg/recording"
 	"github.com/fleetscale/fleetscale/pkg/recording/recordingtest"
 )
 
@@ -80,6 +89,84 @@ func TestReadersSeeTheirOwnPast(t *testing.T) {
 	}
 }
 
+// Readers who go away amid an answer, more often than they may have it open, leave nothing behind but what is kept for their return, for a
+// while.
+func TestReadersWhoGoAway(t *testing.T) {
+	const many = 5
+	p := host(t, many)
+	records := recordsOf(t, recordingtest.Hour(time.Now().Add(-61*time.Minute).Truncate(time.Second), "east"))
+	const id = "fhpa/shop/east"
+	var all sync.WaitGroup
+	for i := range many {
+		token := fmt.Sprint("token-", i)
+		hub := p.gate.admit(token, token)
+		holds(hub, "shop", "east")
+		hub.PutRecord("shop", "east", records...)
+		all.Go(func() {
+			p.get("/", token)
+			for range mostStreams + 1 {
+				for _, path := range []string{"/stream", "/autoscaler?id=" + id, "/replay?set=spec.maxReplicas=40&id=" + id} {
+					p.leaveAmid(path, token)
+				}
+			}
+		})
+	}
+	all.Wait()
+	p.comes("nobody has a page open", func() bool {
+		p.shared.views.mu.Lock()
+		defer p.shared.views.mu.Unlock()
+		for _, v := range p.shared.views.held {
+			if v.using > 0 || v.value.site.streams.Load() > 0 {
+				return false
+			}
+		}
+		return len(p.shared.reading)+len(p.shared.deciding)+len(p.shared.asking) == 0
+	})
+	if n := p.shared.views.kept(); n != many {
+		t.Errorf("%d pages are kept", n)
+	}
+	p.pass(idle)
+	p.shared.views.sweep()
+	p.comes("nothing runs for them", func() bool {
+		p.shared.namespaces.mu.Lock()
+		defer p.shared.namespaces.mu.Unlock()
+		return len(p.shared.namespaces.joined) == 0 && !running("(*site)", "(*watcher)", "(*source)", "(*histories)", "client-go/tools/cache")
+	})
+}
+
+// leaveAmid asks, and goes away as soon as that was sent.
+func (p *served) leaveAmid(path, token string) {
+	p.t.Helper()
+	ctx, leave := context.WithCancel(p.t.Context())
+	defer leave()
+	sent := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { leave() }})
+	answer, err := p.browser().Do(p.question(sent, path, "Bearer "+token))
+	if err == nil {
+		_ = answer.Body.Close()
+	}
+}
+
+// comes waits until something is so.
+func (p *served) comes(what string, so func() bool) {
+	p.t.Helper()
+	is := func(context.Context) (bool, error) { return so(), nil }
+	if err := wait.PollUntilContextTimeout(p.t.Context(), 10*time.Millisecond, time.Minute, true, is); err != nil {
+		p.t.Fatalf("waiting until %s: %v\n%s", what, err, goroutines())
+	}
+}
+
+// running reports whether any goroutine is in one of these.
+func running(of ...string) bool {
+	all := goroutines()
+	return slices.ContainsFunc(of, func(name string) bool { return strings.Contains(all, name) })
+}
+
+// goroutines are the stacks of all.
+func goroutines() string {
+	text := make([]byte, 8<<20)
+	return string(text[:runtime.Stack(text, true)])
+}
+
 // Who loses the right to a record loses what was read of it, and has it again with the right.
 func TestRecordOfALostRight(t *testing.T) {
 	followed(t, func(t *testing.T, r *recorder, h *histories) {
@@ -103,7 +190,7 @@ func TestRecordsEndWithTheirPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{records: recordsOf(t, recordingtest.Hour(noon, "cart"))}
 		ctx, end := context.WithCancel(t.Context())
-		h := newHistories(ctx, r.ask, ownRoom, nil)
+		h := newHistories(ctx, r.ask, ownRoom, noTurns)
 		h.past(t.Context(), cart)
 		end()
 		synctest.Wait()
@@ -144,7 +231,7 @@ func TestOneReaderKeepsNoOtherWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all, own := make(chan struct{}, 2), make(chan struct{}, 1)
 		pageOf := func(r *recorder, own chan struct{}) *histories {
-			return newHistories(t.Context(), r.ask, sharedRoom, turns{own, all})
+			return newHistories(t.Context(), r.ask, sharedRoom, func(string) (turns, func()) { return turns{own, all}, func() {} })
 		}
 		walker, other := &recorder{takes: closedAfter / 10}, &recorder{records: recordsOf(t, recordingtest.Hour(noon, "cart"))}
 		walks, opens := pageOf(walker, own), pageOf(other, make(chan struct{}, 1))
@@ -170,6 +257,42 @@ func TestOneReaderKeepsNoOtherWaiting(t *testing.T) {
 	})
 }
 
+// Those who read records of one namespace wait for each other, as the hub answers for one of them at a time, and no others wait for them.
+func TestCrowdKeepsNoOtherWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShared(t.Context(), &rest.Config{}, DefaultMostPages, time.Now)
+		var reading, most atomic.Int32
+		crowded := func(ctx context.Context, of recording.Object, since time.Time) (io.ReadCloser, error) {
+			if n := reading.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			defer reading.Add(-1)
+			return (&recorder{takes: time.Second, records: recordsOf(t, recordingtest.Hour(noon, "cart"))}).ask(ctx, of, since)
+		}
+		pages := make([]*histories, DefaultMostPages)
+		for i := range pages {
+			pages[i] = newHistories(t.Context(), crowded, sharedRoom, s.readingTurns())
+			go pages[i].past(t.Context(), cart)
+		}
+		synctest.Wait()
+		other := &recorder{}
+		newHistories(t.Context(), other.ask, sharedRoom, s.readingTurns()).past(t.Context(), "fhpa/pay/cart")
+		if n := len(other.sinces()); n != 1 || len(s.reading) != 1 {
+			t.Errorf("another namespace was asked for %d times; %d have a turn", n, len(s.reading))
+		}
+		time.Sleep(DefaultMostPages * time.Second)
+		synctest.Wait()
+		for i, page := range pages {
+			if page.open[cart].known == nil {
+				t.Errorf("page %d has no past", i)
+			}
+		}
+		if most.Load() != 1 || len(s.namespaces.joined) != 0 || len(s.reading) != 0 {
+			t.Errorf("%d were asked for at a time; %d queues are left, and %d turns", most.Load(), len(s.namespaces.joined), len(s.reading))
+		}
+	})
+}
+
 // slowBrowser reads nothing of an answer for a while.
 type slowBrowser struct{ *httptest.ResponseRecorder }
 
@@ -184,7 +307,7 @@ func TestSlowBrowserKeepsNoOtherWaiting(t *testing.T) {
 		deciding := turns{make(chan struct{}, 1)}
 		pageOf := func() *site {
 			r := &recorder{records: recordsOf(t, recordingtest.Hour(noon, "cart"))}
-			s := &site{pasts: newHistories(t.Context(), r.ask, sharedRoom, nil), own: turns{make(chan struct{}, 1)}, turns: deciding}
+			s := &site{pasts: newHistories(t.Context(), r.ask, sharedRoom, noTurns), own: turns{make(chan struct{}, 1)}, turns: deciding}
 			s.pasts.past(t.Context(), cart)
 			return s
 		}

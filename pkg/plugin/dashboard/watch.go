@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -158,7 +159,25 @@ func (s *source) list(ctx context.Context, o metav1.ListOptions) (runtime.Object
 		}
 		return nil, err
 	}
-	return list, nil
+	return s.decodedPage(list), nil
+}
+
+// decodedPage has the objects of a page decoded: as the hub sends them they take several times as much memory, and all pages of a list are
+// held at one time. Those that nobody should decode stay as they are.
+func (s *source) decodedPage(list *unstructured.UnstructuredList) *metainternalversion.List {
+	all := &metainternalversion.List{
+		ListMeta: metav1.ListMeta{ResourceVersion: list.GetResourceVersion(), Continue: list.GetContinue()},
+		Items:    make([]runtime.Object, len(list.Items)),
+	}
+	for i := range list.Items {
+		stored := &unstructured.Unstructured{Object: list.Items[i].Object} // which does not keep the page
+		if decoded, err := s.decode(stored); err == nil {
+			all.Items[i] = decoded
+		} else {
+			all.Items[i] = stored
+		}
+	}
+	return all
 }
 
 func (s *source) page(ctx context.Context, o metav1.ListOptions) (*unstructured.UnstructuredList, error) {
@@ -183,23 +202,23 @@ func (s *source) watch(ctx context.Context, o metav1.ListOptions) (watch.Interfa
 	return s.resource().Watch(ctx, o)
 }
 
-// decode returns the object, unless nobody should decode it.
-func (s *source) decode(object any) (client.Object, *unstructured.Unstructured, error) {
-	stored, is := object.(*unstructured.Unstructured)
-	if !is {
-		return nil, &unstructured.Unstructured{}, fmt.Errorf("it is a %T", object)
-	}
+// decode returns the object, unless nobody should decode it. It loses who has set which field, which is about half of it.
+func (s *source) decode(stored *unstructured.Unstructured) (client.Object, error) {
+	stored.SetManagedFields(nil)
 	decoded := s.kind.empty()
 	if err := guard.Unstructured(stored.Object, decoded); err != nil {
-		return nil, stored, err
+		return nil, err
 	}
-	decoded.SetManagedFields(nil)
-	return decoded, stored, runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, decoded)
+	return decoded, runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, decoded)
 }
 
 // Add keeps what is new.
 func (s *source) Add(object any) error {
-	decoded, stored, err := s.decode(object)
+	stored, is := object.(*unstructured.Unstructured)
+	if !is {
+		return fmt.Errorf("a watch has sent a %T", object)
+	}
+	decoded, err := s.decode(stored)
 	if err != nil {
 		s.seen.putUnreadable(s.kind, stored, err)
 		return nil
@@ -223,12 +242,12 @@ func (s *source) Delete(object any) error {
 func (s *source) Replace(list []any, _ string) error {
 	all := listed{objects: make([]client.Object, 0, len(list)), unreadable: map[metav1.Object]error{}, trouble: s.narrowed()}
 	for _, object := range list {
-		decoded, stored, err := s.decode(object)
-		if err != nil {
-			all.unreadable[stored] = err
-			continue
+		switch o := object.(type) {
+		case *unstructured.Unstructured:
+			_, all.unreadable[o] = s.decode(o)
+		case client.Object:
+			all.objects = append(all.objects, o)
 		}
-		all.objects = append(all.objects, decoded)
 	}
 	s.seen.replace(s.kind, all)
 	return nil

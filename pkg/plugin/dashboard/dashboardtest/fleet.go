@@ -3,12 +3,14 @@
 package dashboardtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -120,6 +122,35 @@ func Undecide(f *v1alpha1.FederatedHPA) {
 	f.Status.Summary.Targets = "cpu: <unknown>/60%"
 	f.Status.Explanation.Basis, f.Status.Explanation.LimitedBy = "NoMetrics", "NoMetrics"
 	f.Status.Explanation.Metrics, f.Status.Explanation.Steps = nil, nil
+}
+
+// Manage has it be known who has set which field, as it is of every object that a hub stores: one has set all.
+func Manage(f *v1alpha1.FederatedHPA) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(f)
+	if err != nil {
+		panic("an object that cannot be stored: " + err.Error())
+	}
+	text, err := json.Marshal(managed(fields))
+	if err != nil {
+		panic("fields that have no names: " + err.Error())
+	}
+	f.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(text))}}
+}
+
+// managed are all fields below a value.
+func managed(value any) map[string]any {
+	all := map[string]any{}
+	switch of := value.(type) {
+	case map[string]any:
+		for name, field := range of {
+			all["f:"+name] = managed(field)
+		}
+	case []any:
+		for i, item := range of {
+			all[fmt.Sprintf(`k:{"name":"%d"}`, i)] = managed(item)
+		}
+	}
+	return all
 }
 
 // Rules are run for a FederatedHPA of the same namespace, every day at that schedule.
