@@ -407,7 +407,7 @@ func (e *env) judgeRequests(t *testing.T, all []*guest, begun time.Time) {
 		if r.Code == http.StatusForbidden {
 			what += ", refused"
 		}
-		if r.Code >= http.StatusTooManyRequests {
+		if r.Code >= http.StatusTooManyRequests && who != all[0].name { // who goes away amid answers, which the hub takes for faults
 			t.Errorf("the hub answered %s with %d", r.URI, r.Code)
 		}
 		asked[who][what]++
