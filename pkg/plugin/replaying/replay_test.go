@@ -40,6 +40,21 @@ func caller(in io.Reader) (*plugin.Caller, *bytes.Buffer) {
 	return plugin.NewCaller(genericiooptions.IOStreams{In: in, Out: out, ErrOut: io.Discard}), out
 }
 
+// says runs a replay that succeeds, and holds what it prints to texts that are in it.
+func says(t *testing.T, in []byte, o Options, want []string) string {
+	t.Helper()
+	out, err := run(t, in, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range want {
+		if !strings.Contains(out, text) {
+			t.Errorf("there is no %q in\n%s", text, out)
+		}
+	}
+	return out
+}
+
 func run(t *testing.T, in []byte, o Options) (string, error) {
 	t.Helper()
 	t.Setenv("KUBECONFIG", os.DevNull)

@@ -79,15 +79,7 @@ func TestReplayOfClusters(t *testing.T) {
 			[]string{"in 2 other clusters: Pod-hours        0.0         about 0.0\n"}, "bounds"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := run(t, tc.in, tc.options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, want := range tc.want {
-				if !strings.Contains(out, want) {
-					t.Errorf("there is no %q in\n%s", want, out)
-				}
-			}
+			out := says(t, tc.in, tc.options, tc.want)
 			if strings.Contains(out, tc.not) {
 				t.Errorf("there is %q in\n%s", tc.not, out)
 			}

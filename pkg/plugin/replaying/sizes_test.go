@@ -49,15 +49,7 @@ func TestReplayOfSizes(t *testing.T) {
 			"cores requested", "GiB requested", ">in fact</text>", "url(#hatch)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := run(t, tc.in, tc.options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, want := range tc.want {
-				if !strings.Contains(out, want) {
-					t.Errorf("there is no %q in\n%s", want, out)
-				}
-			}
+			says(t, tc.in, tc.options, tc.want)
 		})
 	}
 }

@@ -42,15 +42,7 @@ func TestReplayOfASplit(t *testing.T) {
 			[]string{"in 2 other clusters: Pod-hours"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := run(t, tc.in, tc.options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, want := range tc.want {
-				if !strings.Contains(out, want) {
-					t.Errorf("there is no %q in\n%s", want, out)
-				}
-			}
+			says(t, tc.in, tc.options, tc.want)
 		})
 	}
 }
