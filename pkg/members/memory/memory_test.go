@@ -57,6 +57,33 @@ func TestWhoHoldsTheMostForgets(t *testing.T) {
 	fleettest.Same(t, "what alone is too much", int64(0), other.Bytes())
 }
 
+// What nobody wants yet is held only where there is room for all that is, and takes nothing from anybody.
+func TestSpareIsForgottenFirst(t *testing.T) {
+	m := New(100, NewMetrics(prometheus.NewRegistry()))
+	kept, spare, more := &note{namespace: "shop", bytes: 50}, &note{bytes: 30}, &note{bytes: 20}
+	m.Changed(kept)
+	m.SpareChanged(spare)
+	m.SpareChanged(more)
+	fleettest.Same(t, "bytes where there is room", []int64{50, 30, 20, 100}, []int64{kept.Bytes(), spare.Bytes(), more.Bytes(), m.Bytes()})
+
+	spare.take(31)
+	m.SpareChanged(spare)
+	fleettest.Same(t, "bytes once a spare thing is too much", []int64{50, 0, 0, 50},
+		[]int64{kept.Bytes(), spare.Bytes(), more.Bytes(), m.Bytes()})
+
+	spare.take(50)
+	m.SpareChanged(spare)
+	kept.take(60)
+	m.Changed(kept)
+	fleettest.Same(t, "bytes once more is wanted", []int64{60, 0, 60}, []int64{kept.Bytes(), spare.Bytes(), m.Bytes()})
+
+	spare.take(10)
+	m.SpareChanged(spare)
+	spare.take(0)
+	m.SpareChanged(spare)
+	fleettest.Same(t, "bytes once it is gone", int64(60), m.Bytes())
+}
+
 // Whatever comes at once, in the end it is known what each holds, and that is within the bound.
 func TestManyAtOnce(t *testing.T) {
 	m := New(1000, NewMetrics(prometheus.NewRegistry()))

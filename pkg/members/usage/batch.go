@@ -21,6 +21,8 @@ type Batch struct {
 	records []record
 	values  []int64
 	dropped int // items that were not asked for, or came twice
+	// part is true if records and values are in those of another batch.
+	part bool
 }
 
 // A record holds one pod or node. With its name, labels and values it takes
@@ -55,7 +57,7 @@ func (b *Batch) Len() int {
 // At is the i-th sample.
 func (b *Batch) At(i int) Sample { return Sample{record: &b.records[i], batch: b} }
 
-// inNamespace is that part of the batch, which shares no memory with the rest.
+// inNamespace is that part of the batch. It keeps all of the batch in memory; see own.
 func (b *Batch) inNamespace(name string) *Batch {
 	if b == nil {
 		return nil
@@ -63,17 +65,29 @@ func (b *Batch) inNamespace(name string) *Batch {
 	after := func(r record, namespace string) int { return cmp.Compare(r.namespace, namespace) }
 	from, _ := slices.BinarySearchFunc(b.records, name, after)
 	to, _ := slices.BinarySearchFunc(b.records, name+"\x00", after) // what comes next in order
-	values := 0
-	for _, r := range b.records[from:to] {
-		values += r.shape.values()
+	return &Batch{records: b.records[from:to], values: b.values, part: true}
+}
+
+// own is the batch in memory of its own.
+func (b *Batch) own() *Batch {
+	if b == nil || !b.part {
+		return b
 	}
-	part := &Batch{records: make([]record, 0, to-from), values: make([]int64, 0, values)}
-	for _, r := range b.records[from:to] {
+	own := &Batch{records: make([]record, 0, len(b.records)), values: make([]int64, 0, b.valuesOfRecords())}
+	for _, r := range b.records {
 		of := b.values[r.first:][:r.shape.values()]
-		r.first = int32(len(part.values))
-		part.records, part.values = append(part.records, r), append(part.values, of...)
+		r.first = int32(len(own.values))
+		own.records, own.values = append(own.records, r), append(own.values, of...)
 	}
-	return part
+	return own
+}
+
+// valuesOfRecords may be fewer than the values: those are of the batch that it is a part of.
+func (b *Batch) valuesOfRecords() (n int) {
+	for i := range b.records {
+		n += b.records[i].shape.values()
+	}
+	return n
 }
 
 // join is one batch of several, of which each has what comes after the one before it.
@@ -97,7 +111,7 @@ func (b *Batch) bytes() int64 {
 	if b.Len() == 0 {
 		return 0
 	}
-	bytes := len(b.records)*int(reflect.TypeFor[record]().Size()) + 8*len(b.values)
+	bytes := len(b.records)*int(reflect.TypeFor[record]().Size()) + 8*b.valuesOfRecords()
 	var last record
 	for i := range b.records {
 		r := &b.records[i]

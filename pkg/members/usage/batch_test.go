@@ -271,7 +271,8 @@ func TestBatchesOccupyWhatTheyNeed(t *testing.T) {
 	}{
 		"pods": {mixedBatch, 6, 11 * 2}, "pods in JSON": {jsonBatch, 6, 11 * 2}, "nodes": {nodeBatch, 2, 2},
 		"without what was not asked for": {unasked, 2, 4 * 2},
-		"a namespace":                    {mixedBatch.inNamespace("three"), 3, 6 * 2}, "one without pods": {mixedBatch.inNamespace("bank"), 0, 0},
+		"a namespace":                    {mixedBatch.inNamespace("three").own(), 3, 6 * 2},
+		"one without pods":               {mixedBatch.inNamespace("bank").own(), 0, 0},
 	} {
 		if got := [...]int{len(tc.batch.records), cap(tc.batch.records), len(tc.batch.values), cap(tc.batch.values)}; got != [...]int{tc.records,
 			tc.records, tc.values, tc.values} {
@@ -287,7 +288,7 @@ func TestPartOfABatchSharesNothingWithIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := whole.inNamespace("shop")
+	part := whole.inNamespace("shop").own()
 	before := versioned(part.At(1))
 	clear(whole.records)
 	clear(whole.values)

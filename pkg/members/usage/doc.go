@@ -7,7 +7,8 @@
 // (see beat.go), until nobody has asked for it for a while; so a member gets
 // one request per namespace and period however many clients there are, and an
 // answer never waits for a member. Where many namespaces are hot, one request for
-// all pods takes the place of theirs (see together.go). Only two kinds of question read through:
+// all pods takes the place of theirs (see together.go); and where many come that are new to us, as after a start, one such list answers
+// those that come later in the period (see latest.go). Only two kinds of question read through:
 //
 //   - the first for a namespace, which waits for every member, up to its deadline
 //   - one for all namespaces, which is asked once for all who wait for it, and not kept; where [Options].Scope names namespaces,

@@ -102,7 +102,8 @@ func (s *Store) join(m Source) *scraper {
 	sc := &scraper{
 		source: m, period: s.o.Period, timeout: s.o.Timeout, metrics: s.o.Metrics,
 		ctx: ctx, cancel: cancel, wake: make(chan struct{}, 1), failed: make(chan struct{}, 1), running: &s.running,
-		memory: s.o.Memory, scope: s.o.Scope, targets: map[key]*target{}, labelling: map[string]labelling{}, beat: newBeat(s.o.Period),
+		memory: s.o.Memory, scope: s.o.Scope, lists: s.lists,
+		targets: map[key]*target{}, labelling: map[string]labelling{}, beat: newBeat(s.o.Period),
 	}
 	for k := range s.hot {
 		if k.selector == "" {

@@ -52,6 +52,11 @@ type scraper struct {
 
 	mu      sync.Mutex
 	targets map[key]*target
+	// fresh are those that wait to be asked for the first time, and asking how many do so: see fresh.go.
+	fresh  []*target
+	asking int
+	// listing is true while one of them asks for a list of all, for which the fresh wait.
+	listing bool
 	// labelling is by resource: a member may send labels of nodes and none of pods.
 	labelling map[string]labelling
 	maxAge    time.Duration // at least as configured; longer for a member that measures slowly
@@ -60,6 +65,8 @@ type scraper struct {
 
 	beat     *beat // the running goroutine's own
 	together together
+	lists    chan struct{} // a token for each list of all that is asked for, of any member
+	latest   latest
 }
 
 // run asks for the hot targets once per period, until the member leaves.
@@ -94,6 +101,7 @@ func signal(c chan<- struct{}) {
 // member is down, or has not measured since, the others need not be asked.
 func (s *scraper) round() {
 	targets := s.hotTargets()
+	defer s.ownParts(targets)
 	if len(targets) == 0 {
 		s.beat.interrupted(time.Now())
 		return
@@ -107,6 +115,7 @@ func (s *scraper) round() {
 			return
 		}
 		s.askAll(others, true)
+		s.together.nextRound()
 		return
 	}
 	q := question{sent: first.sent, received: first.received, changed: c.newer && c.tells}
@@ -114,6 +123,7 @@ func (s *scraper) round() {
 		return
 	}
 	rest := s.askAll(others, true)
+	s.together.nextRound()
 	if !c.tells {
 		q.changed = rest.newer
 	}
@@ -194,7 +204,7 @@ func samplesOf(targets []*target) (n int) {
 
 func namespacesApart(targets []*target) (namespaces, others []*target) {
 	for _, t := range targets {
-		if t.key.resource == podsResource && t.key.selector == "" {
+		if t.isNamespace() {
 			namespaces = append(namespaces, t)
 		} else {
 			others = append(others, t)
@@ -305,24 +315,6 @@ func (s *scraper) hotTargets() []*target {
 	return slices.Collect(maps.Values(s.targets))
 }
 
-// ensure returns the target of k, asking for it at once where there is none yet.
-func (s *scraper) ensure(k key) *target {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.targets[k]
-	if t == nil {
-		t = newTarget(k)
-		s.targets[k] = t
-		s.running.Go(func() {
-			s.ask(t, false)
-			if t.unanswered() {
-				signal(s.failed)
-			}
-		})
-	}
-	return t
-}
-
 func (s *scraper) drop(k key) {
 	s.mu.Lock()
 	t := s.targets[k]
@@ -339,6 +331,7 @@ func (s *scraper) leave() {
 	for _, t := range s.hotTargets() {
 		s.forget(t)
 	}
+	s.latest.leave(s.memory)
 }
 
 func (s *scraper) forget(t *target) {

@@ -45,6 +45,7 @@ type Options struct {
 type Store struct {
 	o       Options
 	changed chan struct{}
+	lists   chan struct{} // see listsAtOnce
 
 	mu       sync.Mutex
 	ctx      context.Context // of Run; nil before
@@ -71,7 +72,7 @@ const mostSelectors = 32
 // New returns a store that knows no member until it runs.
 func New(o Options) *Store {
 	s := &Store{
-		o: o, changed: make(chan struct{}, 1), hot: map[key]*hotKey{}, scrapers: map[string]*scraper{},
+		o: o, changed: make(chan struct{}, 1), lists: make(chan struct{}, listsAtOnce), hot: map[key]*hotKey{}, scrapers: map[string]*scraper{},
 		shares: shares.NewLedger[key](int64(o.MaxHot), min(1+mostSelectors, int64(o.MaxHot))),
 	}
 	o.Metrics.collectFrom(s)
@@ -130,7 +131,7 @@ func (s *Store) MeasuredPods() map[string]int {
 	for _, sc := range scrapers {
 		n := 0
 		for _, t := range sc.hotTargets() {
-			if t.key.resource == podsResource && t.key.selector == "" { // with a selector it is a part of these
+			if t.isNamespace() { // with a selector it is a part of these
 				samples, _ := t.size(now)
 				n += samples
 			}

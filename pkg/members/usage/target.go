@@ -44,6 +44,9 @@ func newTarget(k key) *target {
 	return &target{key: k, first: make(chan struct{}), asking: make(chan struct{}, 1)}
 }
 
+// isNamespace is true of all pods of one.
+func (t *target) isNamespace() bool { return t.key.resource == podsResource && t.key.selector == "" }
+
 // attempt is the outcome of asking once.
 type attempt struct {
 	sent, received time.Time
@@ -114,6 +117,13 @@ func (t *target) Forget() {
 	t.batch, t.bytes, t.asked = nil, 0, time.Time{}
 	t.failure = &fleet.Silence{Reason: fleet.ReasonTooLarge,
 		Detail: "beyond its namespace's share of --max-kept-bytes"}
+}
+
+// own frees the list that what is kept is a part of.
+func (t *target) own() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.batch = t.batch.own()
 }
 
 // leave is for a target that nobody will read any more.

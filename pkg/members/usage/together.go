@@ -18,6 +18,9 @@ const (
 	podsPerRequest = 50
 	// mostDoublings bound how long a list of all is not retried when it fails time after time: 256 rounds, which are an hour.
 	mostDoublings = 8
+	// listsAtOnce bound the lists of all pods that are asked of all members at one time: after a start all would be, and none come within
+	// its deadline.
+	listsAtOnce = 16
 )
 
 // together decides whether to ask for all namespaces at once. It is told what came of it.
@@ -26,7 +29,9 @@ type together struct {
 	// all is how many pods a list of all had last; 0 before it is known. It wears
 	// off, so that what once was dear is retried.
 	all int
-	// failures are how many lists of all did not come, one after the other; it is not tried for wait rounds more.
+	// news is how many namespaces were new to us since the last round. As many more may come before the next.
+	news int
+	// failures are how many lists of all did not come, one after the other; it is not tried before wait rounds more.
 	failures, wait int
 }
 
@@ -34,12 +39,30 @@ type together struct {
 func (t *together) worthwhile(namespaces, pods int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	namespaces += t.news
+	return t.wait == 0 && namespaces > fewNamespaces && t.all-pods <= namespaces*podsPerRequest
+}
+
+// came is for a namespace that is new to us.
+func (t *together) came() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.news++
+}
+
+// moreToCome is true if some came since the last round.
+func (t *together) moreToCome() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.news > 0
+}
+
+// nextRound is for when all has been asked for.
+func (t *together) nextRound() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.news, t.wait = 0, max(0, t.wait-1)
 	t.all -= t.all / 256 // half in 45 minutes at a period of 15 s
-	if namespaces <= fewNamespaces || t.all-pods > namespaces*podsPerRequest {
-		return false
-	}
-	t.wait--
-	return t.wait < 0
 }
 
 func (t *together) listed(all int) {
@@ -52,12 +75,18 @@ func (t *together) listed(all int) {
 func (t *together) failed() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.wait = 1 << t.failures
+	t.wait = 1 + 1<<t.failures
 	t.failures = min(t.failures+1, mostDoublings)
 }
 
 // askTogether asks once for all the namespaces, whose targets these are. False: it was no answer, and nothing was filed.
 func (s *scraper) askTogether(namespaces []*target, onBeat bool) (comparison, bool) {
+	select { // the member's deadline begins when it is asked
+	case s.lists <- struct{}{}:
+		defer func() { <-s.lists }()
+	case <-s.ctx.Done():
+		return comparison{}, false
+	}
 	a := attempt{sent: time.Now(), onBeat: onBeat}
 	a.batch, a.err = s.fetch(key{resource: podsResource})
 	a.received = time.Now()
@@ -65,10 +94,18 @@ func (s *scraper) askTogether(namespaces []*target, onBeat bool) (comparison, bo
 		s.together.failed()
 		return comparison{}, false
 	}
+	keep := s.together.moreToCome()
+	if keep {
+		s.latest.keep(a, s.memory)
+	} else {
+		s.latest.forget(s.memory)
+	}
 	var all comparison
 	for _, t := range namespaces {
-		part := a
-		part.batch = a.batch.inNamespace(t.key.namespace)
+		part := a.inNamespace(t.key.namespace)
+		if !keep {
+			part.batch = part.batch.own()
+		}
 		all = all.with(s.file(t, part))
 	}
 	s.together.listed(a.batch.Len())

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
+	"github.com/fleetscale/fleetscale/pkg/members/memory"
 )
 
 // forAll is true of a request for the pods of all namespaces.
@@ -28,10 +30,17 @@ func manyNamespaces(namespaces, podsInEach int) (all []metricsv1beta1.PodMetrics
 	return all
 }
 
+func namesOf(namespaces int) (all []string) {
+	for i := range namespaces {
+		all = append(all, fmt.Sprintf("ns-%03d", i))
+	}
+	return all
+}
+
 func (f *fleetOf) askAbout(t *testing.T, namespaces int) {
 	t.Helper()
-	for i := range namespaces {
-		f.Pods(t.Context(), inNamespace(fmt.Sprintf("ns-%03d", i)))
+	for _, namespace := range namesOf(namespaces) {
+		f.Pods(t.Context(), inNamespace(namespace))
 	}
 }
 
@@ -46,6 +55,170 @@ func (f *fleetOf) passAskedAbout(t *testing.T, namespaces, periods int) {
 		f.askAbout(t, namespaces)
 		pass(resolution)
 	}
+}
+
+// After a start all namespaces are asked about at one time: those that come while a few are asked for come with one list.
+func TestManyNewNamespacesAreAskedForTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 200
+		east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
+		east.Handle = func(r *http.Request) (*http.Response, error) {
+			pass(10 * time.Millisecond)
+			return east.list(r)
+		}
+		f := startStoreOf(t, namespaces, east)
+		f.justAfterARound()
+		before := east.asks()
+		all := namesOf(namespaces)
+		f.touchAll(all)
+		pass(time.Second)
+		if asked := east.asks() - before; asked > namespaces/4 {
+			t.Errorf("%d requests for %d namespaces", asked, namespaces)
+		}
+		for _, namespace := range all {
+			if got := f.coverage(t, namespace); got != "answered=east" {
+				t.Errorf("%s: coverage %q", namespace, got)
+			}
+		}
+	})
+}
+
+// Clients that ask for one namespace after the other, as an HPA controller does, have the later ones from a list of all.
+func TestNamespacesThatComeOneByOneAreInOneList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 100
+		east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
+		f := startStoreOf(t, namespaces+1, east)
+		f.justAfterARound()
+		before := east.asks()
+		f.askAbout(t, namespaces)
+		if asked, want := east.asks()-before, int64(fewNamespaces+1+1); asked != want {
+			t.Errorf("%d requests for %d namespaces, want %d", asked, namespaces, want)
+		}
+		for i := range namespaces {
+			if got := names(f.Pods(t.Context(), inNamespace(fmt.Sprintf("ns-%03d", i)))); len(got) != 3 {
+				t.Errorf("namespace %d: %v", i, got)
+			}
+		}
+		scraper := f.scrapers["east"]
+		if held, whole := f.o.Memory.Bytes(), scraper.latest.Bytes(); whole == 0 || held != whole+bytesOf(scraper) {
+			t.Errorf("%d bytes are said to be held, %d of them a list", held, whole)
+		}
+
+		pass(resolution) // a round, in which it is listed again, for others that may come
+		synctest.Wait()
+		if !scraper.latest.isKept(time.Now(), resolution, f.o.Memory) {
+			t.Error("no list is kept after a period in which namespaces came")
+		}
+		pass(resolution)
+		synctest.Wait()
+		if scraper.latest.Bytes() > 0 || f.o.Memory.Bytes() != bytesOf(scraper) {
+			t.Errorf("%d bytes are held, %d of them a list, after a period without new namespaces", f.o.Memory.Bytes(), scraper.latest.Bytes())
+		}
+		for k, target := range scraper.targets {
+			if target.batch.part {
+				t.Errorf("%s keeps a whole list in memory", k.namespace)
+			}
+		}
+	})
+}
+
+func batchOf(t *testing.T, pods ...metricsv1beta1.PodMetrics) *Batch {
+	t.Helper()
+	b, err := key{resource: podsResource}.decode(protobufOf(&metricsv1beta1.PodMetricsList{Items: pods}), contentTypeProtobuf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func bytesOf(s *scraper) (n int64) {
+	for _, t := range s.targets {
+		n += t.Bytes()
+	}
+	return n
+}
+
+// Whoever asks for what is new asks all members for a list at one time; few of these are under way at any moment, and the deadlines of the
+// others have not begun.
+func TestFewListsAtOneTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const members, namespaces = 3 * listsAtOnce, 2 * fewNamespaces
+		var now, most, lists atomic.Int64
+		var all []Source
+		for i := range members {
+			m := newFakeMember(fmt.Sprintf("m-%02d", i), manyNamespaces(namespaces, 2)...)
+			m.Handle = func(r *http.Request) (*http.Response, error) {
+				if forAll(r) {
+					lists.Add(1)
+					most.Store(max(most.Load(), now.Add(1)))
+					pass(3 * time.Second) // of the 5 that it may take
+					now.Add(-1)
+				}
+				return m.list(r)
+			}
+			all = append(all, m)
+		}
+		f := startStoreOf(t, namespaces, all...)
+		f.justAfterARound()
+		f.touchAll(namesOf(namespaces))
+		pass(9 * time.Second)
+		synctest.Wait()
+		if most.Load() != listsAtOnce || lists.Load() != members {
+			t.Errorf("%d lists, %d of them at one time; want %d, and %d", lists.Load(), most.Load(), members, listsAtOnce)
+		}
+		for _, namespace := range namesOf(namespaces) {
+			if c := f.Pods(t.Context(), inNamespace(namespace)).Coverage(); len(c.Silent) > 0 {
+				t.Errorf("%s: %s", namespace, c.Header())
+			}
+		}
+	})
+}
+
+// A list answers for a period only, and as the samples in it are as old as it is.
+func TestListIsKeptForAPeriod(t *testing.T) {
+	var l latest
+	m := memory.New(1<<20, memory.NewMetrics(prometheus.NewRegistry()))
+	sent := time.Now()
+	l.keep(attempt{sent: sent, batch: batchOf(t, manyNamespaces(3, 2)...)}, m)
+	part, known := l.of("ns-001", sent.Add(resolution), resolution)
+	if !known || part.batch.Len() != 2 || !part.sent.Equal(sent) {
+		t.Errorf("%v, %d Pods, taken %v after the list", known, part.batch.Len(), part.sent.Sub(sent))
+	}
+	if _, known := l.of("ns-001", sent.Add(resolution+1), resolution); known {
+		t.Error("an older list answers")
+	}
+	if !l.isKept(sent.Add(resolution), resolution, m) || l.isKept(sent.Add(resolution+1), resolution, m) || m.Bytes() > 0 {
+		t.Errorf("a list that is too old is kept: %d bytes", m.Bytes())
+	}
+	l.leave(m)
+	l.keep(attempt{sent: sent, batch: batchOf(t, pods("shop", 1)...)}, m)
+	if m.Bytes() > 0 {
+		t.Errorf("%d bytes are kept of a member that left", m.Bytes())
+	}
+}
+
+// Where there is no room for a list beside what somebody wants, it goes, and what targets have of it is theirs after the next round.
+func TestListThatThereIsNoRoomFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 40
+		east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
+		f := startStoreIn(t, 60*3*namespaces, namespaces+1, east)
+		f.justAfterARound()
+		f.askAbout(t, namespaces)
+		scraper := f.scrapers["east"]
+		if scraper.latest.Bytes() > 0 {
+			t.Fatalf("a list of %d bytes is kept", scraper.latest.Bytes())
+		}
+		east.Set(func() { east.Handle = refuse(503) })
+		pass(resolution)
+		synctest.Wait()
+		for k, target := range scraper.targets {
+			if target.batch != nil && target.batch.part {
+				t.Errorf("%s keeps a whole list in memory", k.namespace)
+			}
+		}
+	})
 }
 
 func TestManyNamespacesAreAskedForAtOnce(t *testing.T) {
@@ -284,16 +457,15 @@ func TestWhatOnceWasDearIsTriedAgain(t *testing.T) {
 	}
 	x.listed(9_500)
 	for range 45 * time.Minute / resolution {
-		x.worthwhile(0, 0)
+		x.nextRound()
 	}
 	if x.all < 4_500 || x.all > 5_000 {
 		t.Errorf("what was dear counts for %d of 9 500 pods after 45 minutes, want half", x.all)
 	}
-	x.listed(9*podsPerRequest + 2) // one less counts
+	x.listed(9*podsPerRequest + 1)
 	if x.worthwhile(9, 0) {
 		t.Error("a pod too many does not count")
 	}
-	x.listed(9*podsPerRequest + 2)
 	if !x.worthwhile(9, 1) {
 		t.Error("as much as the requests cost is too much")
 	}
@@ -302,7 +474,7 @@ func TestWhatOnceWasDearIsTriedAgain(t *testing.T) {
 func TestWhatFailedIsTriedAgainLessAndLessOften(t *testing.T) {
 	var x together
 	roundsUntilTried := func() (n int) {
-		for !x.worthwhile(20, 0) {
+		for x.nextRound(); !x.worthwhile(20, 0); x.nextRound() {
 			n++
 		}
 		return n
