@@ -13,7 +13,7 @@ import (
 
 // Metrics tells what was asked of members, and what it spared them. Series are
 // bounded by members and the two APIs, times a dozen results for the requests;
-// a departed member's go.
+// a departed member's go. Of time there is one for each API, since a histogram for each member would be most of all series.
 type Metrics struct {
 	requests  *prometheus.CounterVec
 	seconds   *prometheus.HistogramVec
@@ -43,7 +43,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Namespace: "fleetscale", Subsystem: "relay", Name: "request_duration_seconds",
 			Help:    "Time from sending a request to a member's custom or external metrics API until its answer or failure.",
 			Buckets: prometheus.ExponentialBuckets(0.005, 2, 11), // 5 ms to 5.12 s; the deadline is 5 s by default
-		}, []string{"cluster", "api"}),
+		}, []string{"api"}),
 		questions: prometheus.NewCounterVec(prometheus.CounterOpts(named("questions_total",
 			"Queries for a member's custom or external metrics, by how they were served: asked, shared (waited for another's request), kept "+
 				"(from memory), or notasked (known to be away, or the hub itself).")),
@@ -74,7 +74,7 @@ type meter struct {
 func (m *meter) request(err error, took time.Duration) {
 	m.write(func() {
 		m.metrics.requests.WithLabelValues(m.cluster, m.api, fleet.ResultOf(err)).Inc()
-		m.metrics.seconds.WithLabelValues(m.cluster, m.api).Observe(took.Seconds())
+		m.metrics.seconds.WithLabelValues(m.api).Observe(took.Seconds())
 	})
 }
 
@@ -107,7 +107,6 @@ func (m *meter) end() {
 	m.over = true
 	own := prometheus.Labels{"cluster": m.cluster, "api": m.api}
 	m.metrics.requests.DeletePartialMatch(own)
-	m.metrics.seconds.DeletePartialMatch(own)
 	m.metrics.questions.DeletePartialMatch(own)
 	m.metrics.catalogue.DeletePartialMatch(own)
 }

@@ -3,7 +3,6 @@
 package memberapi
 
 import (
-	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +18,7 @@ import (
 // Known is what is known of a registered cluster at a moment.
 type Known struct {
 	Name   string
-	Labels map[string]string
+	Labels map[string]string // shared, and never written to
 	Source member.Source
 	State  member.State
 	// Standing is how it takes part for those who tolerate no taint.
@@ -50,7 +49,7 @@ const (
 // memberOf is the object without its resource version.
 func memberOf(k Known) *v1alpha1.Member {
 	m := &v1alpha1.Member{
-		ObjectMeta: metav1.ObjectMeta{Name: k.Name, UID: k.Source.Ref.UID, Labels: maps.Clone(k.Labels)},
+		ObjectMeta: metav1.ObjectMeta{Name: k.Name, UID: k.Source.Ref.UID, Labels: k.Labels},
 		Status: v1alpha1.MemberStatus{
 			State:   memberview.StateOf(k.State),
 			Reason:  string(k.State.Reason),
