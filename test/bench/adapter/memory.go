@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/fleetscale/fleetscale/test/bench/measure"
 	"github.com/fleetscale/fleetscale/test/bench/report"
@@ -161,7 +162,10 @@ func (c *census) grow(ctx context.Context, server *stage.Server, g *growth, know
 			}
 			pods += c.namespaces[asked]
 		}
-		f, err := c.settled(ctx, server)
+		if err := measure.Pass(ctx, c.Settle/2); err != nil {
+			return err
+		}
+		f, err := footprintOver(ctx, server, c.Settle)
 		if err != nil {
 			return err
 		}
@@ -174,14 +178,11 @@ func (c *census) grow(ctx context.Context, server *stage.Server, g *growth, know
 // samplesPerPeriod is how often a server is sampled in a period of its own.
 const samplesPerPeriod = 8
 
-// settled returns what a server occupies once nothing is new to it.
-func (c *census) settled(ctx context.Context, server *stage.Server) (footprint, error) {
-	if err := measure.Pass(ctx, c.Settle/2); err != nil {
-		return footprint{}, err
-	}
+// footprintOver is what a server occupies over a period.
+func footprintOver(ctx context.Context, server *stage.Server, period time.Duration) (footprint, error) {
 	var all []footprint
 	for range samplesPerPeriod {
-		if err := measure.Pass(ctx, c.Settle/samplesPerPeriod); err != nil {
+		if err := measure.Pass(ctx, period/samplesPerPeriod); err != nil {
 			return footprint{}, err
 		}
 		f, err := footprintOf(ctx, server)

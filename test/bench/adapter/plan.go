@@ -33,6 +33,8 @@ type plan struct {
 	// Starts are the members of the start experiment, PeerStarts its starts of a metrics-server.
 	Starts     []int
 	PeerStarts int
+	// Scale is the fleet of the scale experiment.
+	Scale bulk
 	// CustomRounds are those of the custom experiment.
 	CustomRounds int
 	// Autoscalers, ascending from 1, ask at their pace for AskFor, in so many rounds.
@@ -47,6 +49,7 @@ func full() plan {
 		Members: []int{2, 20, 100}, Pods: []int{200, 2_000, 20_000}, Clients: []int{1, 8, 32},
 		Known: []int{10_000, 100_000, million}, KnownRounds: []int{3, 2, 2}, KnownMembers: 100,
 		Starts: []int{2, 20, 100}, PeerStarts: 3,
+		Scale:        bulk{members: 1_000, namespaces: 500, pods: 20, period: 3 * time.Minute},
 		CustomRounds: 3,
 		Autoscalers:  []int{1, 100, 1_000}, AskFor: 2 * pace, LoadRounds: 2,
 	}
@@ -58,6 +61,7 @@ func quick() plan {
 		Members: []int{2, 20}, Pods: []int{200, 2_000}, Clients: []int{1, 8},
 		Known: []int{10_000, 100_000}, KnownRounds: []int{1, 1}, KnownMembers: 20,
 		Starts: []int{2, 20}, PeerStarts: 0,
+		Scale:        bulk{members: 50, namespaces: 20, pods: 20, period: 16 * time.Second},
 		CustomRounds: 1,
 		Autoscalers:  []int{1, 100}, AskFor: pace, LoadRounds: 1,
 	}
@@ -68,6 +72,7 @@ func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{
 		experiment.Planned("list", quick(), full(), lists),
 		experiment.Planned("memory", quick(), full(), memory),
+		experiment.Planned("scale", quick(), full(), scale),
 		experiment.Planned("start", quick(), full(), starts),
 		experiment.Planned("custom", quick(), full(), custom),
 		experiment.Planned("members", quick(), full(), memberLoad),

@@ -132,7 +132,7 @@ func startWith(ctx context.Context, s *stage.Stage, members, rounds int) (all []
 }
 
 func startOnce(ctx context.Context, s *stage.Stage, pods int) (beginning, error) {
-	server, start, err := s.PrepareAdapter(ctx)
+	server, start, err := s.PrepareAdapter(ctx, nil)
 	if err != nil {
 		return beginning{}, err
 	}

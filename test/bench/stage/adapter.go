@@ -15,20 +15,23 @@ import (
 // Adapter starts the metrics adapter for the hub, with its default options, and
 // returns when it says that it is ready.
 func (s *Stage) Adapter(ctx context.Context) (*Server, error) {
-	server, start, err := s.PrepareAdapter(ctx)
+	server, start, err := s.PrepareAdapter(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	return server, start(ctx)
 }
 
-// PrepareAdapter does all that comes before a start. The server may be asked
+// PrepareAdapter does all that comes before a start, with an environment (NAME=value) and options of its own. The server may be asked
 // meanwhile; its process is known when start has returned.
-func (s *Stage) PrepareAdapter(ctx context.Context) (server *Server, start func(context.Context) error, err error) {
-	a, err := s.NewAdapter(ctx, s.Hub(), s.unique("adapter"))
+func (s *Stage) PrepareAdapter(
+	ctx context.Context, env []string, args ...string,
+) (server *Server, start func(context.Context) error, err error) {
+	a, err := s.NewAdapter(ctx, s.Hub(), s.unique("adapter"), args...)
 	if err != nil {
 		return nil, nil, err
 	}
+	a.SetEnv(env...)
 	config, err := s.askers(a.URL())
 	if err != nil {
 		return nil, nil, err

@@ -110,19 +110,28 @@ func (s *Server) List(ctx context.Context, namespace string, want int) (body []b
 }
 
 func count(body []byte) (int, error) {
+	list, err := DecodePods(body)
+	if err != nil {
+		return 0, err
+	}
+	return len(list.Items), nil
+}
+
+// DecodePods reads a list of PodMetrics in any format that an API server has for them.
+func DecodePods(body []byte) (*metricsv1beta1.PodMetricsList, error) {
 	scheme := runtime.NewScheme()
 	if err := metricsv1beta1.AddToScheme(scheme); err != nil {
-		return 0, err
+		return nil, err
 	}
 	decoded, err := runtime.Decode(serializer.NewCodecFactory(scheme).UniversalDeserializer(), body)
 	if err != nil {
-		return 0, fmt.Errorf("decoding a list: %w", err)
+		return nil, fmt.Errorf("decoding a list: %w", err)
 	}
 	list, ok := decoded.(*metricsv1beta1.PodMetricsList)
 	if !ok {
-		return 0, fmt.Errorf("decoding a list: it is a %T", decoded)
+		return nil, fmt.Errorf("decoding a list: it is a %T", decoded)
 	}
-	return len(list.Items), nil
+	return list, nil
 }
 
 // AwaitPods returns the list of a namespace as soon as it is whole.
