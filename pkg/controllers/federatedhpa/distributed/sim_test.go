@@ -273,5 +273,6 @@ func TestLives(t *testing.T) {
 		}
 		return l.Life
 	}, []string{"a member refuses", "the status was edited", "the hub refuses", "BoundsSplit", "BoundsTakenOver"},
-		[]string{"MaximumSpilled", "ScaledFromZero", "ScaledToZero", "MinimumMoved", "MaximumMovedToCapacity", "WorkloadCreated", "WorkloadDeleted"})
+		[]string{"MaximumSpilled", "ScaledFromZero", "ScaledToZero", "MinimumMoved", "MaximumMovedToCapacity", "WorkloadCreated",
+			"WorkloadDeleted"})
 }

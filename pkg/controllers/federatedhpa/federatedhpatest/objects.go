@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package federatedhpatest has what tests of controllers/federatedhpa and of its modes share: objects, a hub that stores them, members.
+// Package federatedhpatest has what tests of controllers share: FederatedHPAs, a hub that stores them, members, and, for both modes of
+// FederatedHPAs, what happens to these by chance.
 package federatedhpatest
 
 import (
