@@ -8,7 +8,6 @@ import (
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/members/selection"
 )
 
 // The explanation says what the clusters were told, but in mode Observe: moves wait on the way down, and writes may be refused.
@@ -34,14 +33,14 @@ func TestDividedTo(t *testing.T) {
 			o.Object = &v1alpha1.FederatedHPA{}
 			o.Object.Spec.Mode = tc.mode
 			for name, replicas := range map[string]int32{"east": 4, "west": 5} {
-				p := part{Cluster: &selection.Cluster{}, assigned: &replicas, state: v1alpha1.ClusterActive}
-				if p.Facts.Name = name; name == "east" {
+				p := partOf(name, replicas)
+				if name == "east" {
 					p.err = tc.err
 				}
 				if to, told := tc.told[name]; told {
 					p.to = &to
 				}
-				o.parts = append(o.parts, p)
+				o.parts = append(o.parts, *p)
 			}
 			o.division = &division{Distribution: assignment.Distribution{Replicas: map[string]int32{"east": 6, "west": 2}}, moved: tc.moved}
 			got := map[string]int32{}
