@@ -56,7 +56,7 @@ func (l *Life) Fail(what string, args ...any) {
 	l.Hub.T.Fatalf("%s\n%s\n%s", fmt.Sprintf(what, args...), spec, strings.Join(l.trace[max(0, len(l.trace)-25):], "\n"))
 }
 
-// Rest goes on calmly until nothing was written in so many reconciles. There may be no more than the most.
+// Rest has all be calm, and continues until nothing was written in so many reconciles. There may be no more than the most.
 func (l *Life) Rest(quiet, most int, reconcile func(), writes func() int) {
 	l.calm = true
 	for reconciles, still := 0, 0; still < quiet; reconciles++ {
