@@ -71,12 +71,12 @@ type assigner struct {
 
 // split divides both bounds and returns what found no place of Max.
 func (a *assigner) split() (unassigned int64) {
-	ceilings := a.each(func(m ranked) int64 { return m.most() })
+	ceilings := a.each(func(m Cluster) int64 { return m.most() })
 	least, most := min(int64(a.Min), int64(a.Max)), int64(a.Max)
 	switch {
 	case a.policy == Duplicated:
-		a.maxes = a.each(func(m ranked) int64 { return m.whole(most) })
-		a.parts = a.leasts(a.each(func(m ranked) int64 { return min(least, m.whole(most)) }))
+		a.maxes = a.each(func(m Cluster) int64 { return m.whole(most) })
+		a.parts = a.leasts(a.each(func(m Cluster) int64 { return min(least, m.whole(most)) }))
 		a.why.max, a.why.min = a.allWhole(a.maxes), a.allWhole(a.parts)
 	case a.Order == v1alpha1.DistributionMinFirst:
 		a.parts, _ = a.divide(min(max(1, least), most), a.leasts(ceilings))
@@ -122,7 +122,7 @@ func (c Cluster) whole(most int64) int64 {
 
 // running are the replicas that a new maximum must not take away.
 func (a *assigner) running(ceilings []int64) []int64 {
-	kept := a.each(func(m ranked) int64 { return int64(m.Current) })
+	kept := a.each(func(m Cluster) int64 { return int64(m.Current) })
 	if !a.Keep || sum(kept) > int64(a.Max) {
 		return make([]int64, len(kept))
 	}
@@ -157,7 +157,7 @@ func (a *assigner) bounds() map[string]Bounds {
 // initial are the replicas to begin with. Where clusters may run none they do, except for as many, the first of the
 // policy, as the fleet's minimum takes.
 func (a *assigner) initial() []int64 {
-	initial := a.each(func(m ranked) int64 { return int64(m.Current) })
+	initial := a.each(func(m Cluster) int64 { return int64(m.Current) })
 	for i := range initial {
 		if a.maxes[i] == 0 {
 			initial[i] = 0

@@ -91,8 +91,8 @@ func newDistributor(q DistributeQuestion) distributor {
 	}
 	d.total = max(0, d.total)
 	d.roster = newRoster(q.Policy, q.UID, clusters)
-	d.ceilings = d.each(func(m ranked) int64 { return int64(m.Ceiling) })
-	d.limits = d.each(func(m ranked) int64 { return int64(min(m.Ceiling, max(0, ptr.Deref(m.Limit, m.Ceiling)))) })
+	d.ceilings = d.each(func(m Cluster) int64 { return int64(m.Ceiling) })
+	d.limits = d.each(func(m Cluster) int64 { return int64(min(m.Ceiling, max(0, ptr.Deref(m.Limit, m.Ceiling)))) })
 	return d
 }
 
@@ -104,7 +104,7 @@ func (d *distributor) targets() (x []int64, saturated bool) {
 
 // kept returns what each cluster runs and can go on running.
 func (d *distributor) kept() []int64 {
-	x := d.each(func(m ranked) int64 { return int64(m.Current) })
+	x := d.each(func(m Cluster) int64 { return int64(m.Current) })
 	for i := range x {
 		x[i] = min(x[i], d.limits[i])
 	}
@@ -113,7 +113,7 @@ func (d *distributor) kept() []int64 {
 
 // raise adds n replicas: where there is known to be room; then back to where they came from; then up to the ceilings.
 func (d *distributor) raise(n int64, x, targets []int64) {
-	before := d.each(func(m ranked) int64 { return int64(min(m.Current, m.Ceiling)) })
+	before := d.each(func(m Cluster) int64 { return int64(min(m.Current, m.Ceiling)) })
 	for _, bounds := range [][]int64{d.limits, before, d.ceilings} {
 		n = climb(n, x, targets, bounds)
 	}

@@ -9,7 +9,7 @@ import (
 
 // lower takes n replicas away: down to the floors, and further only if that is not enough.
 func (d *distributor) lower(n int64, x, targets []int64) {
-	floors := d.each(func(m ranked) int64 { return int64(m.Floor) })
+	floors := d.each(func(m Cluster) int64 { return int64(m.Floor) })
 	none := make([]int64, len(x))
 	for _, bounds := range [][]int64{floors, none} {
 		for _, group := range d.departures(x) {

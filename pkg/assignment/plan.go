@@ -72,7 +72,7 @@ func newPlan(s Snapshot) *plan {
 	}
 	p.mins = p.of(func(s Site) int64 { return int64(s.Min) })
 	p.maxes = p.of(func(s Site) int64 { return int64(s.Max) })
-	p.ceilings = p.each(func(m ranked) int64 { return m.most() })
+	p.ceilings = p.each(func(m Cluster) int64 { return m.most() })
 	p.scale = make([]*int32, len(p.sites))
 	return p
 }

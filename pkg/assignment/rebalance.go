@@ -85,10 +85,10 @@ func newMover(q RebalanceQuestion) mover {
 		clusters[i].Preference = Preference{} // it has had its part in the targets
 	}
 	m := mover{RebalanceQuestion: q, roster: newRoster(StaticWeighted, q.UID, clusters)}
-	m.x = m.each(func(c ranked) int64 { return int64(wanted[c.Name]) })
-	m.target = m.each(func(c ranked) int64 { return int64(q.Distribution.Targets[c.Name]) })
-	m.moved = m.each(func(c ranked) int64 { return int64(max(0, c.Moved)) })
-	m.arrived = m.each(func(c ranked) int64 { return int64(max(0, min(c.Moved, c.Ready-c.Current))) })
+	m.x = m.each(func(c Cluster) int64 { return int64(wanted[c.Name]) })
+	m.target = m.each(func(c Cluster) int64 { return int64(q.Distribution.Targets[c.Name]) })
+	m.moved = m.each(func(c Cluster) int64 { return int64(max(0, c.Moved)) })
+	m.arrived = m.each(func(c Cluster) int64 { return int64(max(0, min(c.Moved, c.Ready-c.Current))) })
 	m.still = !slices.ContainsFunc(clusters, func(c Cluster) bool { return wanted[c.Name] != c.Current || c.Moved > 0 })
 	return m
 }

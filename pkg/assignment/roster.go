@@ -44,7 +44,10 @@ type Cluster struct {
 // roster holds the clusters in the order in which the policy fills them. Slices of numbers beside it are in this order.
 type roster struct {
 	policy  Policy
-	members []ranked
+	members []Cluster
+	// weights are by the policy, and ranks the places where nothing else decides.
+	weights []int64
+	ranks   []int
 	// unweighted: no cluster has a weight of its own, so all weigh the same.
 	unweighted bool
 	// asked: somebody wants to know where numbers come from; terms are what is noted of that, by the place (why.go).
@@ -52,26 +55,28 @@ type roster struct {
 	terms [][]Term
 }
 
-// ranked is a cluster at its place in the roster.
-type ranked struct {
-	Cluster
-	capacity int64
-	weight   int64
-	rank     int // the cluster's place where nothing else decides
-}
-
 // newRoster orders the clusters. Where nothing else decides, they stand in the order of a hash of the FederatedHPA's uid and
 // their name, so that not every workload favours the same cluster; without uid, in the order of their names.
 func newRoster(policy Policy, uid string, clusters []Cluster) roster {
-	r := roster{policy: policy, members: make([]ranked, len(clusters))}
-	for i, c := range clusters {
-		r.members[i] = ranked{Cluster: c, capacity: int64(ptr.Deref(c.Capacity, c.Current))}
-	}
+	r := roster{policy: policy, members: slices.Clone(clusters), ranks: make([]int, len(clusters))}
 	r.rank(uid)
 	r.weigh()
-	slices.SortFunc(r.members, r.compare)
+	slices.SortFunc(r.ranks, func(a, b int) int { return cmp.Or(r.compare(a, b), cmp.Compare(a, b)) })
+	r.members, r.weights = at(r.members, r.ranks), at(r.weights, r.ranks)
 	return r
 }
+
+// at are those at the places.
+func at[T any](all []T, places []int) []T {
+	result := make([]T, len(places))
+	for i, place := range places {
+		result[i] = all[place]
+	}
+	return result
+}
+
+// capacity is how many replicas it can host in all, as far as that is known.
+func (c Cluster) capacity() int64 { return int64(ptr.Deref(c.Capacity, c.Current)) }
 
 // most is the greatest maximum that the cluster may have.
 func (c Cluster) most() int64 {
@@ -98,17 +103,15 @@ func (r *roster) leasts(limits []int64) []int64 {
 	return leasts
 }
 
+// rank puts the clusters in the order in which they stand where nothing else decides.
 func (r *roster) rank(uid string) {
 	hashes := make(map[string]uint32, len(r.members))
-	for _, m := range r.members {
-		hashes[m.Name] = tieHash(uid, m.Name)
+	for i, m := range r.members {
+		hashes[m.Name], r.ranks[i] = tieHash(uid, m.Name), i
 	}
-	slices.SortFunc(r.members, func(a, b ranked) int {
+	slices.SortFunc(r.members, func(a, b Cluster) int {
 		return cmp.Or(cmp.Compare(hashes[a.Name], hashes[b.Name]), cmp.Compare(a.Name, b.Name))
 	})
-	for i := range r.members {
-		r.members[i].rank = i
-	}
 }
 
 func tieHash(uid, name string) uint32 {
@@ -122,52 +125,55 @@ func tieHash(uid, name string) uint32 {
 
 // weigh gives every cluster its weight by the policy. Their sum fits an int64.
 func (r *roster) weigh() {
-	var largest int64
-	for i := range r.members {
-		m := &r.members[i]
-		switch r.policy {
-		case DynamicWeighted:
-			m.weight = m.capacity
-		case LoadWeighted:
-			m.weight = m.Load
-		default:
-			m.weight = m.Weight
-		}
-		largest = max(largest, m.weight)
+	r.weights = r.each(r.policy.weight)
+	largest := int64(0)
+	for _, weight := range r.weights {
+		largest = max(largest, weight)
 	}
 	r.unweighted = largest == 0
-	excess := max(0, bits.Len64(uint64(largest))+bits.Len(uint(len(r.members)))-63)
-	for i := range r.members {
-		if m := &r.members[i]; r.unweighted {
-			m.weight = 1
+	excess := max(0, bits.Len64(uint64(largest))+bits.Len(uint(len(r.weights)))-63)
+	for i := range r.weights {
+		if r.unweighted {
+			r.weights[i] = 1
 		} else {
-			m.weight >>= excess
+			r.weights[i] >>= excess
 		}
 	}
 }
 
-// compare puts the cluster first that the policy fills first.
-func (r *roster) compare(a, b ranked) int {
-	byRank := cmp.Compare(a.rank, b.rank)
-	switch r.policy {
-	case Aggregated:
-		return cmp.Or(runs(b)-runs(a), cmp.Compare(b.capacity, a.capacity), byRank)
-	case Prioritized:
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(b.capacity, a.capacity), byRank)
+func (p Policy) weight(c Cluster) int64 {
+	switch p {
+	case DynamicWeighted:
+		return c.capacity()
+	case LoadWeighted:
+		return c.Load
 	default:
-		return cmp.Or(cmp.Compare(b.weight, a.weight), byRank)
+		return c.Weight
 	}
 }
 
-func runs(m ranked) int {
-	if m.Current > 0 {
+// compare says which of the clusters at two places the policy fills first, if it does.
+func (r *roster) compare(i, k int) int {
+	a, b := &r.members[i], &r.members[k]
+	switch r.policy {
+	case Aggregated:
+		return cmp.Or(b.runs()-a.runs(), cmp.Compare(b.capacity(), a.capacity()))
+	case Prioritized:
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(b.capacity(), a.capacity()))
+	default:
+		return cmp.Compare(r.weights[k], r.weights[i])
+	}
+}
+
+func (c Cluster) runs() int {
+	if c.Current > 0 {
 		return 1
 	}
 	return 0
 }
 
 // each returns a number for each cluster.
-func (r *roster) each(of func(ranked) int64) []int64 {
+func (r *roster) each(of func(Cluster) int64) []int64 {
 	numbers := make([]int64, len(r.members))
 	for i, m := range r.members {
 		numbers[i] = of(m)

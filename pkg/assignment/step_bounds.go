@@ -76,9 +76,7 @@ func (p *plan) split(keep bool) map[string]Bounds {
 	if p.policy != Duplicated {
 		q.Min, q.Max = int32(max(0, int64(p.Min)-p.silent.min)), int32(p.budget(floors))
 	}
-	for _, m := range p.members {
-		q.Clusters = append(q.Clusters, m.Cluster)
-	}
+	q.Clusters = p.members
 	a, terms := assign(q, p.asked)
 	p.raiseTo(floors, a.Bounds)
 	p.explainSplit(terms, a.Bounds)
@@ -235,11 +233,8 @@ func (p *plan) shrink(n int64, floors []int64) {
 		p.pour(-n, p.maxes, p.ceilings)
 		return
 	}
-	claims := make([]claim, len(base))
-	for i := range base {
-		claims[i] = claim{weight: p.maxes[i] - base[i], room: p.maxes[i] - base[i], rank: p.members[i].rank}
-	}
-	taken, n := share(n, claims)
+	spare := minus(p.maxes, base)
+	taken, n := share(n, p.claims(spare, spare))
 	p.maxes = minus(p.maxes, taken)
 	for _, least := range []int64{1, 0} {
 		n = p.cut(n, least, floors)

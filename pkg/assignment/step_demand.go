@@ -45,11 +45,7 @@ func (p *plan) moveMaxima() bool {
 			p.enter(i, v1alpha1.ClusterSaturated)
 		}
 	}
-	claims := make([]claim, len(demand))
-	for i, m := range p.members {
-		claims[i] = claim{weight: demand[i], room: demand[i], rank: m.rank}
-	}
-	gives, _ := share(wanted, claims)
+	gives, _ := share(wanted, p.claims(demand, demand))
 	for i := range gives {
 		p.maxes[i] += gives[i]
 	}

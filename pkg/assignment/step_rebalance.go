@@ -58,7 +58,7 @@ func (p *plan) followCapacity() Action {
 	for i := range limits {
 		limits[i] = min(x[i]+spare[i], p.ceilings[i])
 	}
-	p.pourBy(ByWeight, sum(spare)-moved, x, limits, p.byRank(spare)) // fits: what is not moved has its room already
+	p.pourBy(ByWeight, sum(spare)-moved, x, limits, spare) // fits: what is not moved has its room already
 	if !p.worthwhile(x) {
 		return ""
 	}
@@ -79,7 +79,7 @@ func (p *plan) host(n int64, base, room []int64) []int64 {
 	if p.policy.fills() {
 		fill(n, x, limits)
 	} else {
-		p.pourBy(ByWeight, n, x, limits, p.byRank(room))
+		p.pourBy(ByWeight, n, x, limits, room)
 	}
 	return x
 }
@@ -92,15 +92,6 @@ func exceeds(x, bounds []int64) bool {
 		}
 	}
 	return false
-}
-
-// byRank gives each cluster the weight at its place.
-func (p *plan) byRank(weights []int64) func(ranked) int64 {
-	byRank := make([]int64, len(weights))
-	for i, m := range p.members {
-		byRank[m.rank] = weights[i]
-	}
-	return func(m ranked) int64 { return byRank[m.rank] }
 }
 
 // worthwhile: a cluster at its limit would get more, or a twentieth of all would move.

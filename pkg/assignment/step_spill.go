@@ -33,7 +33,7 @@ func (p *plan) spillFrom(donor int, freed int64) bool {
 		for _, i := range receivers {
 			limit := p.ceilings[i]
 			if known {
-				limit = min(limit, p.members[i].capacity)
+				limit = min(limit, p.members[i].capacity())
 			}
 			left -= p.grow(i, min(left, limit-p.maxes[i]))
 		}

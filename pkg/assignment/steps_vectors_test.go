@@ -21,6 +21,9 @@ func TestNextWorkedExamples(t *testing.T) {
 		"what is spare follows capacity in proportion": {
 			snapshot(DynamicWeighted, 3, 22, site("m1", 1, 7, 6, hosts(2)), site("m2", 1, 8, 6, hosts(1)), site("m3", 1, 7, 6, hosts(1))),
 			"MaximumMovedToCapacity: m1 1/8, m2 1/7, m3 1/7"},
+		"and of equals to the first, whichever can host more in all": {
+			snapshot(DynamicWeighted, 3, 16, site("m1", 1, 3, 3, hosts(1)), site("m2", 1, 6, 6, hosts(1)), site("m3", 1, 7, 6, hosts(0))),
+			"MaximumMovedToCapacity: m1 1/4, m2 1/6, m3 1/6"},
 		"with static weights too, if it is asked for": {
 			snapshot(StaticWeighted, 3, 22, site("m1", 1, 7, 6, weight(2), hosts(2)), site("m2", 1, 8, 6, hosts(1)),
 				site("m3", 1, 7, 6, hosts(1))).change(follow),

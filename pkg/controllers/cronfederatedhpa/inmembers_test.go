@@ -6,15 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,8 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
@@ -33,7 +28,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/taints"
 )
 
-// fakeFleet are the clusters by name, and what they run of the Deployment; -1: nothing.
+// fakeFleet are the clusters by name.
 type fakeFleet struct {
 	clusters  map[string]*fakeCluster
 	unsettled error
@@ -41,52 +36,44 @@ type fakeFleet struct {
 
 // fakeCluster is one of them.
 type fakeCluster struct {
-	workload.Cluster // what rules do not ask for
-	name             string
-	taints           []corev1.Taint
-	room             int32 // for further replicas; -1: nobody knows
-
-	mu       sync.Mutex
-	replicas int32
-	silence  *fleet.Silence
-	failSet  error
-	owners   []string // HorizontalPodAutoscalers of the Deployment
-	asked    int
+	federatedhpatest.Member
+	room   int32    // for further replicas; -1: nobody knows
+	owners []string // HorizontalPodAutoscalers of the Deployment
 }
 
+// newFleet has clusters that run so many replicas of the Deployment; -1: they lack it.
 func newFleet(runs map[string]int32) *fakeFleet {
-	f := &fakeFleet{clusters: map[string]*fakeCluster{}}
+	f, w := &fakeFleet{clusters: map[string]*fakeCluster{}}, &federatedhpatest.World{}
 	for name, n := range runs {
-		f.clusters[name] = &fakeCluster{name: name, replicas: n, room: -1}
+		f.clusters[name] = &fakeCluster{Member: federatedhpatest.NewMember(w, name), room: -1}
+		if n >= 0 {
+			f.clusters[name].run(n)
+		}
 	}
 	return f
 }
 
-func (f *fakeFleet) Settled() error { return f.unsettled }
-
-func (f *fakeFleet) Clusters() []workload.Cluster {
-	var all []workload.Cluster
-	for _, name := range slices.Sorted(maps.Keys(f.clusters)) {
-		all = append(all, f.clusters[name])
-	}
-	return all
-}
+func (f *fakeFleet) Settled() error               { return f.unsettled }
+func (f *fakeFleet) Clusters() []workload.Cluster { return federatedhpatest.Clusters(f.clusters) }
 
 // runs is what each cluster runs.
 func (f *fakeFleet) runs() map[string]int32 {
 	n := map[string]int32{}
 	for name, c := range f.clusters {
-		n[name] = c.replicas
+		if n[name] = -1; c.Workloads[deployment.Name] != nil {
+			n[name] = c.Workloads[deployment.Name].Replicas
+		}
 	}
 	return n
 }
 
-func (c *fakeCluster) Facts() assignment.ClusterFacts {
-	return assignment.ClusterFacts{Name: c.name, Taints: c.taints}
+// run is what somebody else has it do.
+func (c *fakeCluster) run(n int32) {
+	c.Workloads[deployment.Name] = federatedhpatest.NewWorkload(deployment.Name, n)
 }
-func (c *fakeCluster) Joining() bool           { return false }
-func (c *fakeCluster) Silence() *fleet.Silence { return c.silence }
-func (c *fakeCluster) Headroom() int32         { return 0 }
+
+// refuse has it take no replicas, for that reason.
+func (c *fakeCluster) refuse(why error) { c.FailSet = func() error { return why } }
 
 func (c *fakeCluster) Additional(
 	context.Context, string, autoscalingv2.CrossVersionObjectReference, *unstructured.Unstructured,
@@ -102,29 +89,6 @@ func (c *fakeCluster) Autoscalers(_ context.Context, namespace string) workload.
 		found.Objects = append(found.Objects, own)
 	}
 	return found
-}
-
-func (c *fakeCluster) Scale(
-	_ context.Context, namespace string, of autoscalingv2.CrossVersionObjectReference,
-) (*autoscalingv1.Scale, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.asked++
-	if c.replicas < 0 {
-		return nil, apierrors.NewNotFound(schema.GroupResource{Group: "apps", Resource: "deployments"}, of.Name)
-	}
-	return &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: of.Name},
-		Spec: autoscalingv1.ScaleSpec{Replicas: c.replicas}}, nil
-}
-
-func (c *fakeCluster) SetScale(_ context.Context, _ autoscalingv2.CrossVersionObjectReference, to *autoscalingv1.Scale) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.failSet != nil {
-		return c.failSet
-	}
-	c.replicas = to.Spec.Replicas
-	return nil
 }
 
 // programOf is a program that knows these clusters.
@@ -161,8 +125,6 @@ func (s *sim) told() string {
 	return strings.Join(words, "; ")
 }
 
-var silent = &fleet.Silence{Reason: fleet.ReasonTimeout}
-
 // What a run does to a workload that the hub lacks.
 func TestRunInMembers(t *testing.T) {
 	const seven = "Succeeded 7"
@@ -180,9 +142,11 @@ func TestRunInMembers(t *testing.T) {
 		"nobody has it": {map[string]int32{"a": -1, "b": -1}, nil, map[string]int32{"a": -1, "b": -1},
 			`TargetFound NotFound: there is no Deployment "shop" in the namespace on the hub, and none of the 2 clusters can scale it: ` +
 				"a: TargetNotFound, b: TargetNotFound"},
-		"one is silent, and was never seen": {map[string]int32{"a": 2, "b": 5}, func(f *fakeFleet) { f.clusters["b"].silence = silent },
+		"one is silent, and was never seen": {map[string]int32{"a": 2, "b": 5},
+			func(f *fakeFleet) { f.clusters["b"].Silent = federatedhpatest.Silence() },
 			map[string]int32{"a": 7, "b": 5}, seven},
-		"all are silent": {map[string]int32{"a": 2}, func(f *fakeFleet) { f.clusters["a"].silence = silent }, map[string]int32{"a": 2},
+		"all are silent": {map[string]int32{"a": 2}, func(f *fakeFleet) { f.clusters["a"].Silent = federatedhpatest.Silence() },
+			map[string]int32{"a": 2},
 			`TargetFound NotFound: there is no Deployment "shop" in the namespace on the hub, and none of the 1 clusters can scale it: a: Timeout`},
 		"one has an autoscaler": {map[string]int32{"a": 2, "b": 1}, func(f *fakeFleet) { f.clusters["b"].owners = []string{"own"} },
 			map[string]int32{"a": 2, "b": 1},
@@ -190,7 +154,7 @@ func TestRunInMembers(t *testing.T) {
 				"name that in scaleTargetRef; Conflicting AutoscaledInMember: cluster b: the workload is scaled there by HorizontalPodAutoscaler " +
 				"shop/own: delete that, or make a FederatedHPA of it and name that in scaleTargetRef"},
 		"one refuses": {map[string]int32{"a": 2, "b": 1}, func(f *fakeFleet) {
-			f.clusters["b"].failSet = apierrors.NewForbidden(schema.GroupResource{}, "shop", errors.New("no"))
+			f.clusters["b"].refuse(apierrors.NewForbidden(schema.GroupResource{}, "shop", errors.New("no")))
 		}, map[string]int32{"a": 5, "b": 1}, `Failed: setting Deployment "shop": cluster b: forbidden: no`},
 		"not all clusters are known": {map[string]int32{"a": 2}, func(f *fakeFleet) { f.unsettled = errors.New("wait") },
 			map[string]int32{"a": 2}, `TargetFound Unreachable: reading Deployment "shop": wait`},
@@ -226,7 +190,6 @@ func prefers(cluster string, change func(*v1alpha1.TargetClusterAutoscalingPrefe
 // Where the spec says who takes part and how, a run divides the replicas as a FederatedHPA would.
 func TestRunDividesInMembers(t *testing.T) {
 	type preference = v1alpha1.TargetClusterAutoscalingPreference
-	drain := []corev1.Taint{{Key: taints.DrainAnnotation, Value: taints.Yes, Effect: corev1.TaintEffectNoExecute}}
 	divides := func(kind v1alpha1.ReplicaDistributionType, preferences ...preference) func(*v1alpha1.CronFederatedHPASpec) {
 		return func(s *v1alpha1.CronFederatedHPASpec) {
 			s.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: kind, ClusterAutoscalingPreference: preferences}
@@ -272,10 +235,10 @@ func TestRunDividesInMembers(t *testing.T) {
 			`Failed: setting Deployment "shop": 3 of 10 replicas have no cluster: all that have the workload are cordoned, drained or at their ` +
 				"autoscalingMaxThreshold"},
 		"one is drained": {map[string]int32{"a": 2, "b": 2}, divides(v1alpha1.DistributionStaticWeighted),
-			func(f *fakeFleet) { f.clusters["b"].taints = drain }, map[string]int32{"a": 10, "b": 0}, ten},
+			func(f *fakeFleet) { f.clusters["b"].Annotate(taints.DrainAnnotation) }, map[string]int32{"a": 10, "b": 0}, ten},
 		"which is tolerated": {map[string]int32{"a": 2, "b": 2}, func(s *v1alpha1.CronFederatedHPASpec) {
 			s.ClusterTolerations = []corev1.Toleration{{Key: taints.DrainAnnotation, Operator: corev1.TolerationOpExists}}
-		}, func(f *fakeFleet) { f.clusters["b"].taints = drain }, map[string]int32{"a": 5, "b": 5}, ten},
+		}, func(f *fakeFleet) { f.clusters["b"].Annotate(taints.DrainAnnotation) }, map[string]int32{"a": 5, "b": 5}, ten},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -325,9 +288,9 @@ func TestEditBetweenTriesInMembers(t *testing.T) {
 	f := newFleet(map[string]int32{"a": 5, "b": 5})
 	program := s.programOf(f)
 	s.reconcileAt(program, "08:00")
-	f.clusters["b"].failSet = errors.New("503")
+	f.clusters["b"].refuse(errors.New("503"))
 	s.reconcileAt(program, "09:00")
-	f.clusters["b"].failSet = nil
+	f.clusters["b"].refuse(nil)
 	s.edit(func(spec *v1alpha1.CronFederatedHPASpec) {
 		spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{ClusterAutoscalingPreference: []v1alpha1.TargetClusterAutoscalingPreference{
 			prefers("a", func(p *v1alpha1.TargetClusterAutoscalingPreference) { p.StaticWeight = new(int32(3)) }),
@@ -346,7 +309,7 @@ func TestSilentInMembers(t *testing.T) {
 	program := s.programOf(f)
 	s.reconcileAt(program, "08:00")
 	s.reconcileAt(program, "09:00")
-	f.clusters["b"].silence = silent
+	f.clusters["b"].Silent = federatedhpatest.Silence()
 	s.reconcileAt(program, "10:00")
 	fleettest.Same(t, "replicas", map[string]int32{"a": 2, "b": 10}, f.runs())
 }
@@ -357,14 +320,14 @@ func TestToldLaterInMembers(t *testing.T) {
 	f := newFleet(map[string]int32{"a": 5, "b": 5})
 	program := s.programOf(f)
 	s.reconcileAt(program, "08:00")
-	f.clusters["b"].failSet = errors.New("503")
+	f.clusters["b"].refuse(errors.New("503"))
 	for _, at := range []string{"09:00", "09:00:02", "09:00:05"} {
 		s.reconcileAt(program, at)
 	}
 	if diff := cmp.Diff(map[string]int32{"a": 10, "b": 5}, f.runs()); diff != "" || s.told() != "" {
 		t.Errorf("while it refuses, replicas (-want +got):\n%s%s", diff, s.told())
 	}
-	f.clusters["b"].failSet = nil
+	f.clusters["b"].refuse(nil)
 	s.reconcileAt(program, "09:00:10")
 	if diff := cmp.Diff(map[string]int32{"a": 10, "b": 10}, f.runs()); diff != "" || s.told() != "Succeeded 20" {
 		t.Errorf("later, replicas (-want +got):\n%s%s", diff, s.told())
@@ -381,10 +344,10 @@ func TestRunOnTheHub(t *testing.T) {
 		told   string
 	}{
 		"nobody propagates":   {func(*fakeFleet) {}, nobody},
-		"somebody does":       {func(f *fakeFleet) { f.clusters["a"].replicas, f.clusters["b"].replicas = 4, 3 }, "Succeeded 7"},
-		"somebody duplicates": {func(f *fakeFleet) { f.clusters["a"].replicas, f.clusters["b"].replicas = 7, 7 }, "Succeeded 7"},
-		"somebody begins":     {func(f *fakeFleet) { f.clusters["a"].replicas = 3 }, "Succeeded 7"},
-		"a cluster is silent": {func(f *fakeFleet) { f.clusters["b"].silence = silent },
+		"somebody does":       {func(f *fakeFleet) { f.clusters["a"].run(4); f.clusters["b"].run(3) }, "Succeeded 7"},
+		"somebody duplicates": {func(f *fakeFleet) { f.clusters["a"].run(7); f.clusters["b"].run(7) }, "Succeeded 7"},
+		"somebody begins":     {func(f *fakeFleet) { f.clusters["a"].run(3) }, "Succeeded 7"},
+		"a cluster is silent": {func(f *fakeFleet) { f.clusters["b"].Silent = federatedhpatest.Silence() },
 			strings.Replace(nobody, "3 in total", "2 in total (b did not answer)", 1)},
 		"one gets an autoscaler": {func(f *fakeFleet) { f.clusters["a"].owners = []string{"own"} },
 			"Failed: cluster a: the workload is scaled there by HorizontalPodAutoscaler shop/own: delete that, or make a FederatedHPA of it and " +
@@ -418,13 +381,13 @@ func TestNowhereIsSeldomAsked(t *testing.T) {
 	for at := moment(t, "08:00"); at.Before(moment(t, "09:00")); at = at.Add(30 * time.Second) {
 		s.reconcileAt(program, at.Format("15:04:05"))
 	}
-	if n := f.clusters["a"].asked; n < 12 || n > 18 {
+	if n := f.clusters["a"].Reads; n < 12 || n > 18 {
 		t.Errorf("the cluster was asked %d times in an hour", n)
 	}
-	f.clusters["a"].replicas = 1
+	f.clusters["a"].run(1)
 	s.reconcileAt(program, "09:00")
-	if s.told() != "Succeeded 7" || f.clusters["a"].replicas != 7 {
-		t.Errorf("%s, and %d replicas", s.told(), f.clusters["a"].replicas)
+	if s.told() != "Succeeded 7" || f.runs()["a"] != 7 {
+		t.Errorf("%s, and %d replicas", s.told(), f.runs()["a"])
 	}
 }
 
@@ -442,7 +405,7 @@ func TestConflictInMemberIsKept(t *testing.T) {
 		t.Error("the autoscaler is not seen")
 	}
 	f.clusters["a"].owners = nil
-	if conflicting("09:00") || f.clusters["a"].replicas != 7 {
-		t.Errorf("%s, and %d replicas", s.told(), f.clusters["a"].replicas)
+	if conflicting("09:00") || f.runs()["a"] != 7 {
+		t.Errorf("%s, and %d replicas", s.told(), f.runs()["a"])
 	}
 }

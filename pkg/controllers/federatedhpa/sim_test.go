@@ -3,7 +3,6 @@
 package federatedhpa
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -13,8 +12,6 @@ import (
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
@@ -24,41 +21,39 @@ import (
 // life is a world in which things happen by chance, and what must hold whatever happens.
 type life struct {
 	*world
-	r      *rand.Rand
+	*federatedhpatest.Life
 	direct bool // each member is told
 	load   int64
 	bound  map[string]int32 // what Karmada gives each member
 	failed bool             // something could not be written in this reconcile
 	lost   bool             // the last reconcile may not be in the status
 	edited bool             // the spec was, just before it, and the cache knows
-	trace  []string
-	count  map[string]int
 }
 
 func newLife(t *testing.T, seed uint64) *life {
-	l := &life{r: rand.New(rand.NewPCG(seed, 7)), count: map[string]int{}, bound: map[string]int32{}}
-	l.world = newWorld(t)
-	l.direct = l.r.IntN(3) > 0
+	l := &life{world: newWorld(t), Life: federatedhpatest.NewLife(rand.New(rand.NewPCG(seed, 7))), bound: map[string]int32{}}
+	l.Hub = l.hub.Hub
+	l.direct = l.R.IntN(3) > 0
 	object := federatedhpatest.NewObject("web")
-	object.Spec.HorizontalPodAutoscalerSpec = federatedhpatest.RandomSpec(l.r)
-	for i := range 1 + l.r.IntN(5) {
+	object.Spec.HorizontalPodAutoscalerSpec = federatedhpatest.RandomSpec(l.R)
+	for i := range 1 + l.R.IntN(5) {
 		m := l.member(fmt.Sprint("c", i))
-		m.startup = time.Duration(l.r.IntN(90)) * time.Second
-		m.Offset = time.Duration(l.r.IntN(40)-20) * time.Second
-		m.deploy("web", 1+l.r.Int32N(5))
-		m.FailSet = func() error { return l.perhaps("a member refuses a write", 12) }
+		m.startup = time.Duration(l.R.IntN(90)) * time.Second
+		m.Offset = time.Duration(l.R.IntN(40)-20) * time.Second
+		m.deploy("web", 1+l.R.Int32N(5))
+		m.FailSet = func() error { return l.fails(l.Perhaps(l.R, "a member refuses a write", 12)) }
 	}
 	if l.direct {
 		types := []v1alpha1.ReplicaDistributionType{"StaticWeighted", "DynamicWeighted", "LoadWeighted", "Aggregated", "Prioritized"}
-		object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: types[l.r.IntN(len(types))], Rebalance: new(l.r.IntN(3) == 0)}
+		object.Spec.ReplicaDistribution = &v1alpha1.ReplicaDistribution{Type: types[l.R.IntN(len(types))], Rebalance: new(l.R.IntN(3) == 0)}
 	} else {
 		l.hub.workloads[web] = federatedhpatest.NewWorkload("web", 5)
 		l.placed = placement.NewKarmada(l.hub, l.Clock)
-		l.hub.failSet = func() error { return l.perhaps("the hub refuses a write", 3) }
+		l.hub.failSet = func() error { return l.fails(l.Perhaps(l.R, "the hub refuses a write", 3)) }
 	}
-	l.hub.FailStatus = l.lostStatus
-	l.hub.Stale = func() bool { return !l.edited && l.r.IntN(20) == 0 }
-	if l.r.IntN(2) == 0 {
+	l.hub.FailStatus = func() error { return l.fails(l.RefuseStatus()) }
+	l.hub.Stale = func() bool { return !l.edited && l.R.IntN(20) == 0 }
+	if l.R.IntN(2) == 0 {
 		object.Spec.Metrics = []autoscalingv2.MetricSpec{federatedhpatest.CPU(50)}
 	}
 	l.load = 500
@@ -70,28 +65,10 @@ func newLife(t *testing.T, seed uint64) *life {
 	return l
 }
 
-// perhaps is an error, once in n times. The lock is held.
-func (l *life) perhaps(what string, n int) error {
-	if l.r.IntN(n) > 0 {
-		return nil
-	}
-	l.count[what]++
-	l.failed = true
-	return errors.New(what)
-}
-
-func (l *life) lostStatus() error {
-	switch l.r.IntN(25) {
-	case 0:
-		l.count["a status that was edited"]++
-		l.failed = true
-		return apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("somebody wrote since"))
-	case 1:
-		l.count["a status that cannot be written"]++
-		l.failed = true
-		return errors.New("no")
-	}
-	return nil
+// fails notes an error, if there is one.
+func (l *life) fails(err error) error {
+	l.failed = l.failed || err != nil
+	return err
 }
 
 func (l *life) ready() int {
@@ -131,47 +108,43 @@ func (l *life) propagate() {
 
 // happens is what may, before a reconcile.
 func (l *life) happens() {
-	one := l.members[fmt.Sprint("c", l.r.IntN(len(l.members)))]
-	switch l.r.IntN(14) {
+	one := l.members[fmt.Sprint("c", l.R.IntN(len(l.members)))]
+	switch l.R.IntN(14) {
 	case 0, 1:
-		l.load = 50 + l.r.Int64N(3000)
+		l.load = 50 + l.R.Int64N(3000)
 		l.values = []int64{l.load * 1000 / 50}
-		l.did("the load is %d", l.load)
+		l.Did("the load is %d", l.load)
 	case 2:
 		one.Silent = federatedhpatest.Silence()
-		l.did("%s is silent", one.About.Name)
+		l.Did("%s is silent", one.About.Name)
 	case 3, 4:
 		for _, m := range l.members {
 			m.Silent = nil
 		}
-		l.did("all are seen")
+		l.Did("all are seen")
 	case 5:
-		if l.r.IntN(2) == 0 && !l.lost { // what was told but could not be stored, nobody knows any more
+		if l.R.IntN(2) == 0 && !l.lost { // what was told but could not be stored, nobody knows any more
 			l.restart()
-			l.did("there is a new leader")
+			l.Did("there is a new leader")
 		}
 	case 6:
-		if l.r.IntN(4) == 0 {
+		if l.R.IntN(4) == 0 {
 			l.edit(func(s *v1alpha1.FederatedHPASpec) {
-				s.MinReplicas, s.MaxReplicas = new(1+l.r.Int32N(8)), 10+l.r.Int32N(50)
+				s.MinReplicas, s.MaxReplicas = new(1+l.R.Int32N(8)), 10+l.R.Int32N(50)
 			})
 			l.edited = true
-			l.did("from %d to %d", *l.object().Spec.MinReplicas, l.object().Spec.MaxReplicas)
+			l.Did("from %d to %d", *l.object().Spec.MinReplicas, l.object().Spec.MaxReplicas)
 		}
 	case 7:
-		one.room = []int{3, 8, 1000}[l.r.IntN(3)]
-		l.did("%s has room for %d", one.About.Name, one.room)
+		one.room = []int{3, 8, 1000}[l.R.IntN(3)]
+		l.Did("%s has room for %d", one.About.Name, one.room)
 	case 8:
 		one.autoscalers = nil
-		if l.direct && l.r.IntN(4) == 0 {
+		if l.direct && l.R.IntN(4) == 0 {
 			one.autoscalers = []autoscalingv2.CrossVersionObjectReference{federatedhpatest.NewObject("web").Spec.ScaleTargetRef}
-			l.did("%s has an autoscaler of its own", one.About.Name)
+			l.Did("%s has an autoscaler of its own", one.About.Name)
 		}
 	}
-}
-
-func (l *life) did(what string, args ...any) {
-	l.trace = append(l.trace, l.Clock.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(what, args...))
 }
 
 // total returns what the fleet was told, without replicas that run twice.
@@ -205,35 +178,35 @@ func (l *life) sync() {
 	before, wrote, at := l.total(), len(l.wrote), len(l.hub.scaleWrites())
 	wait, err := l.reconcile(web)
 	after, object := l.total(), l.object()
-	l.did("%d to %d %v %s %v", before, after, l.runs(), say(&object.Status), err)
+	l.Did("%d to %d %v %s %v", before, after, l.runs(), say(&object.Status), err)
 	most, least := object.Spec.MaxReplicas, *object.Spec.MinReplicas
 	switch {
 	case l.unseen() && after < before && after < most:
-		l.fail("scaled in while a cluster is silent")
+		l.Fail("scaled in while a cluster is silent")
 	case after > before && after > most && !l.failed: // what was to be taken away may have been refused
-		l.fail("scaled out beyond %d", most)
+		l.Fail("scaled out beyond %d", most)
 	case after < before && after < least:
-		l.fail("scaled in below %d", least)
+		l.Fail("scaled in below %d", least)
 	}
 	for _, w := range l.wrote[wrote:] {
 		var name string
 		var from, to int32
 		if _, err := fmt.Sscanf(w, "%s %d to %d", &name, &from, &to); err != nil || from == to {
-			l.fail("written is %q, %v", w, err)
+			l.Fail("written is %q, %v", w, err)
 		}
 	}
 	if writes := l.hub.scaleWrites()[at:]; len(writes) > 1 || len(writes) == 1 && after == before {
-		l.fail("written is %v", writes)
+		l.Fail("written is %v", writes)
 	}
 	if wait == period && !l.failed && len(l.wrote) > wrote && !l.conflicts() && after != object.Status.DesiredReplicas {
-		l.fail("the clusters run %d, and %d are desired", after, object.Status.DesiredReplicas)
+		l.Fail("the clusters run %d, and %d are desired", after, object.Status.DesiredReplicas)
 	}
-	l.count["reconciles"]++
+	l.Count["reconciles"]++
 	if after != before {
-		l.count["scaled"]++
+		l.Count["scaled"]++
 	}
 	if strings.Contains(say(&object.Status), "Held") {
-		l.count["held"]++
+		l.Count["held"]++
 	}
 	l.edited, l.lost = false, wait != period
 	l.propagate()
@@ -256,60 +229,26 @@ func (l *life) conflicts() bool {
 	return false
 }
 
-func (l *life) fail(what string, args ...any) {
-	l.T.Helper()
-	last := l.trace[max(0, len(l.trace)-25):]
-	l.T.Fatalf("%s\n%+v\n%s", fmt.Sprintf(what, args...), l.object().Spec, strings.Join(last, "\n"))
-}
-
-// calm lets everything be well and the load constant: after a while nothing is written any more. That while may be long:
+// rest lets everything be well and the load constant: after a while nothing is written any more. That while may be long:
 // policies may let go of one replica in minutes, and replicas that move do so a few at a time.
-func (l *life) calm() {
+func (l *life) rest() {
 	for _, m := range l.members {
-		m.Silent, m.FailSet, m.autoscalers, m.room = nil, nil, nil, 1000
+		m.Silent, m.autoscalers, m.room = nil, nil, 1000
 	}
-	l.hub.failSet, l.hub.FailStatus, l.hub.Stale = nil, nil, nil
-	writes := func() int { return len(l.wrote) + len(l.hub.scaleWrites()) + l.hub.StatusWrites }
-	for reconciles, quiet := 0, 0; quiet < 60; reconciles++ {
-		before := writes()
-		l.sync()
-		if quiet++; writes() > before {
-			quiet = 0
-		}
-		if reconciles > 2000 {
-			l.fail("something is written forever under a constant load")
-		}
-	}
+	l.hub.Stale = nil
+	l.Rest(60, 2000, l.sync, func() int { return len(l.wrote) + len(l.hub.scaleWrites()) + l.hub.StatusWrites })
 }
 
 // Many lives, each of some hundred reconciles.
 func TestLives(t *testing.T) {
-	count, lives := map[string]int{}, uint64(30)
-	if testing.Short() {
-		lives = 10
-	}
-	for seed := range lives {
-		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			l := newLife(t, seed)
-			l.sync() // what a cluster runs that never was seen, nobody knows
-			for range 300 {
-				l.happens()
-				l.sync()
-			}
-			l.calm()
-			for what, n := range l.count {
-				count[what] += n
-			}
-		})
-		if !ok {
-			return
+	federatedhpatest.Lives(t, 10, 30, func(t *testing.T, seed uint64) *federatedhpatest.Life {
+		l := newLife(t, seed)
+		l.sync() // what a cluster runs that never was seen, nobody knows
+		for range 300 {
+			l.happens()
+			l.sync()
 		}
-	}
-	t.Log(count)
-	for _, what := range []string{"scaled", "held", "a member refuses a write", "the hub refuses a write", "a status that was edited",
-		"a status that cannot be written"} {
-		if count[what] == 0 {
-			t.Errorf("%s: %d times", what, count[what])
-		}
-	}
+		l.rest()
+		return l.Life
+	}, []string{"scaled", "held", "a member refuses a write", "the hub refuses a write", "the status was edited", "the hub refuses"}, nil)
 }

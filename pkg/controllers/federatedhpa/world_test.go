@@ -45,7 +45,7 @@ const period = 15 * time.Second
 
 func objectKey(name string) client.ObjectKey { return client.ObjectKey{Namespace: "shop", Name: name} }
 
-var web = client.ObjectKey{Namespace: "shop", Name: "web"}
+var web = federatedhpatest.Web
 
 // world is a hub, its members, a load, and the controller that reconciles it all.
 type world struct {

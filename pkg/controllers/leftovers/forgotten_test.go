@@ -42,7 +42,7 @@ func TestWhatItsOwnerHasForgottenIsRemoved(t *testing.T) {
 		"it only observes":       {but(func(f *v1alpha1.FederatedHPA) { f.Spec.Mode = v1alpha1.ModeObserve }), false},
 		"it is paused":           {but(func(f *v1alpha1.FederatedHPA) { f.Spec.Mode = v1alpha1.ModePaused }), false},
 		"it is being deleted":    {but(func(f *v1alpha1.FederatedHPA) { f.DeletionTimestamp = &metav1.Time{} }), false},
-		"the cluster is joining": {func(w *world) { w.all["east"].joining = true }, false},
+		"the cluster is joining": {func(w *world) { w.all["east"].Joins = true }, false},
 		"the affinity is broken": {but(func(f *v1alpha1.FederatedHPA) {
 			f.Spec.ClusterAffinity = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a b": "c"}}}
 		}), false},
@@ -55,7 +55,7 @@ func TestWhatItsOwnerHasForgottenIsRemoved(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld()
+			w := newWorld(t)
 			w.hub.objects = map[string]func(*v1alpha1.FederatedHPA){"a": elsewhere}
 			w.cached.objects = map[string]func(*v1alpha1.FederatedHPA){"a": elsewhere}
 			tc.change(w)

@@ -14,12 +14,10 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	"k8s.io/apimachinery/pkg/types"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/assignment"
-	"github.com/fleetscale/fleetscale/pkg/fleet"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/members/selection"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
@@ -28,7 +26,7 @@ import (
 // world is a hub and its members, and the sweeper.
 type world struct {
 	*Sweeper
-	clock  *clocktesting.FakePassiveClock
+	now    *federatedhpatest.World
 	cached reader
 	hub    reader
 	all    map[string]*member
@@ -67,20 +65,13 @@ func (r *reader) List(_ context.Context, list client.ObjectList, opts ...client.
 
 // member has autoscalers of this hub, as namespace/name, and who owns them.
 type member struct {
-	workload.Cluster // what is not asked for
-	name             string
-	silence          *fleet.Silence
-	joining          bool
-	made             map[string]string
-	lists            int
-	refuses          error
-	removed          []string
-	listed           func()
+	federatedhpatest.Member
+	made    map[string]string
+	lists   int
+	refuses error
+	removed []string
+	listed  func()
 }
-
-func (m *member) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: m.name} }
-func (m *member) Silence() *fleet.Silence        { return m.silence }
-func (m *member) Joining() bool                  { return m.joining }
 
 func (m *member) MadeBy(_ context.Context, hub string) (all []*autoscalingv2.HorizontalPodAutoscaler, err error) {
 	m.lists++
@@ -109,29 +100,24 @@ func (m *member) Delete(_ context.Context, hpa *autoscalingv2.HorizontalPodAutos
 	return nil
 }
 
-func (w *world) Settled() error { return nil }
-func (w *world) Clusters() (all []workload.Cluster) {
-	for _, name := range slices.Sorted(maps.Keys(w.all)) {
-		all = append(all, w.all[name])
-	}
-	return all
-}
+func (w *world) Settled() error               { return nil }
+func (w *world) Clusters() []workload.Cluster { return federatedhpatest.Clusters(w.all) }
 
 // newWorld has the FederatedHPA a in shop, and a member with its autoscaler, one of a former b, and one in another namespace.
-func newWorld() *world {
-	w := &world{clock: clocktesting.NewFakePassiveClock(time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)), all: map[string]*member{}}
+func newWorld(t *testing.T) *world {
+	w := &world{now: federatedhpatest.NewWorld(t, time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)), all: map[string]*member{}}
 	w.hub = reader{owners: map[string]bool{"shop/a": true, "bank/c": true}, asked: new(int)}
 	w.cached = reader{owners: maps.Clone(w.hub.owners), asked: new(int)}
-	w.all["east"] = &member{name: "east", made: map[string]string{"shop/web": "a", "shop/old": "b", "bank/web": "c"}}
+	w.all["east"] = &member{Member: federatedhpatest.NewMember(w.now, "east"),
+		made: map[string]string{"shop/web": "a", "shop/old": "b", "bank/web": "c"}}
 	w.Sweeper = New(Options{Hub: &w.cached, Live: &w.hub, ID: func() string { return "us" }, Fleet: w, Hold: func() error { return w.held },
-		Timeout: time.Second, Selection: &selection.Reader{Fleet: w, Timeout: time.Second},
-		Clock: w.clock})
+		Timeout: time.Second, Selection: &selection.Reader{Fleet: w, Timeout: time.Second}, Clock: w.now.Clock})
 	return w
 }
 
 func (w *world) after(t *testing.T, d time.Duration, want ...string) {
 	t.Helper()
-	w.clock.SetTime(w.clock.Now().Add(d))
+	w.now.Clock.SetTime(w.now.Clock.Now().Add(d))
 	w.pass(t.Context())
 	fleettest.Same(t, "removed", want, w.all["east"].removed)
 }
@@ -149,12 +135,12 @@ func TestWhatNobodyOwnsIsRemoved(t *testing.T) {
 			[]string{"shop/old"}},
 		"the hub cannot be asked":               {func(w *world) { w.hub.err = errors.New("away") }, nil},
 		"the hub tells a part":                  {func(w *world) { w.hub.more = "token" }, nil},
-		"the cluster is silent":                 {func(w *world) { w.all["east"].silence = &fleet.Silence{Reason: fleet.ReasonTimeout} }, nil},
+		"the cluster is silent":                 {func(w *world) { w.all["east"].Silent = federatedhpatest.Silence() }, nil},
 		"it was made while the member was read": {func(w *world) { w.all["east"].listed = func() { w.hub.owners["shop/b"] = true } }, nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld()
+			w := newWorld(t)
 			tc.change(w)
 			w.after(t, 0, tc.want...)
 		})
@@ -163,7 +149,7 @@ func TestWhatNobodyOwnsIsRemoved(t *testing.T) {
 
 // The hub itself is asked only where the cache does not know an owner.
 func TestTheHubIsAskedSeldom(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	delete(w.all["east"].made, "shop/old")
 	w.after(t, 0)
 	if *w.hub.asked != 0 || *w.cached.asked != 2 {
@@ -173,14 +159,14 @@ func TestTheHubIsAskedSeldom(t *testing.T) {
 
 // A cluster that tells of autoscalers in ever so many namespaces does not have the hub asked about all of them at once.
 func TestACrowdOfNamespacesIsAskedForInPasses(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	east := w.all["east"]
 	east.made = map[string]string{}
 	for i := range 2*mostAsked + 1 {
 		east.made[fmt.Sprintf("n%02d/web", i)] = "nobody"
 	}
 	for pass, want := range []int{mostAsked, 2 * mostAsked, 2*mostAsked + 1} {
-		w.clock.SetTime(w.clock.Now().Add(period))
+		w.now.Clock.SetTime(w.now.Clock.Now().Add(period))
 		w.pass(t.Context())
 		if *w.hub.asked != want || len(east.removed) != want {
 			t.Errorf("after pass %d the hub was asked %d times, and %d were removed, want %d", pass, *w.hub.asked, len(east.removed), want)
@@ -190,7 +176,7 @@ func TestACrowdOfNamespacesIsAskedForInPasses(t *testing.T) {
 
 // A cluster is swept when it is ready, when it is back, and once an hour; where that failed, soon again.
 func TestWhenAClusterIsSwept(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	east := w.all["east"]
 	east.refuses = errors.New("no")
 	w.after(t, 0)
@@ -203,15 +189,15 @@ func TestWhenAClusterIsSwept(t *testing.T) {
 	east.made["shop/late"] = "b"
 	w.after(t, time.Second, "shop/old", "shop/late")
 	east.made["shop/missed"] = "b"
-	east.silence = &fleet.Silence{Reason: fleet.ReasonTimeout}
+	east.Silent = federatedhpatest.Silence()
 	w.after(t, period, "shop/old", "shop/late")
-	east.silence = nil
+	east.Silent = nil
 	w.after(t, period, "shop/old", "shop/late", "shop/missed")
 }
 
 // What is removed at once is bounded, and the rest follows.
 func TestManyAreRemovedInPasses(t *testing.T) {
-	w := newWorld()
+	w := newWorld(t)
 	east := w.all["east"]
 	for i := range mostRemoved + 10 {
 		east.made[fmt.Sprintf("shop/x%03d", i)] = "b"
@@ -220,7 +206,7 @@ func TestManyAreRemovedInPasses(t *testing.T) {
 	if len(east.removed) != mostRemoved {
 		t.Errorf("%d were removed at once, want %d", len(east.removed), mostRemoved)
 	}
-	w.clock.SetTime(w.clock.Now().Add(period))
+	w.now.Clock.SetTime(w.now.Clock.Now().Add(period))
 	w.pass(t.Context())
 	if len(east.removed) != mostRemoved+11 || len(east.made) != 2 {
 		t.Errorf("%d were removed, left are %v", len(east.removed), east.made)

@@ -11,30 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/members/pods"
 	"github.com/fleetscale/fleetscale/pkg/recommendation"
 	"github.com/fleetscale/fleetscale/pkg/sizes"
 )
-
-// actuation is how the Pods of one cluster come to their sizes: what is to be done, and what came of it.
-type actuation struct {
-	*cluster
-	memory    *clusterMemory // nil in a cluster that is not selected
-	mode      sizes.Mode     // there
-	admission v1alpha1.SizeAdmission
-	// sets is what new Pods are to be created with, unless that stands there. removes: what stands there is to go.
-	sets    *fleetscalev1alpha1.SizedWorkload
-	removes bool
-	moves   []sizes.Move
-	// unlabelled: new Pods cannot be told from others by their labels.
-	unlabelled bool
-	// resizing, deferred and infeasible count Pods by what becomes of their resize.
-	resizing, deferred, infeasible int32
-
-	giveErr error     // why what new Pods are created with could not be written
-	sent    []outcome // what came of the moves
-}
 
 // outcome is what came of a move.
 type outcome struct {
@@ -94,26 +74,28 @@ func (p *plan) mayGive() bool {
 // mayMove reports whether running Pods may be changed: what they use is known, too.
 func (p *plan) mayMove() bool { return p.mayGive() && p.unmeasured == nil }
 
-// actuate decides how Pods come to their sizes, and remembers what has become of them.
-func (p *plan) actuate(memory map[string]*clusterMemory) {
-	if !p.Object.Spec.Policy.Acts() || p.template == nil {
+// acts reports whether it is decided how Pods come to their sizes.
+func (p *plan) acts() bool { return p.Object.Spec.Policy.Acts() && p.template != nil }
+
+// actuate decides that, and remembers what has become of them.
+func (p *plan) actuate() {
+	if !p.acts() {
 		return
 	}
 	policy := p.policy()
 	var clusters []sizes.ClusterPods
 	for i := range p.clusters {
-		a := actuation{cluster: &p.clusters[i], memory: memory[p.clusters[i].name]}
-		if seen := p.observe(&a, &p.said.Clusters[i], policy); seen.Silent || len(a.others) == 0 && a.shares && can(a.mode, seen.Means) {
+		c := &p.clusters[i]
+		if seen := p.observe(c, &p.said.Clusters[i], policy); seen.Silent || len(c.others) == 0 && c.shares && can(c.mode, seen.Means) {
 			clusters = append(clusters, seen)
 		}
-		p.actuations = append(p.actuations, a)
 	}
 	if !p.mayMove() {
 		return
 	}
 	for _, move := range sizes.PlanMoves(clusters, policy, p.Now) {
-		at, _ := slices.BinarySearchFunc(p.actuations, move.Cluster, func(a actuation, name string) int { return cmp.Compare(a.name, name) })
-		p.actuations[at].moves = append(p.actuations[at].moves, move)
+		at, _ := slices.BinarySearchFunc(p.clusters, move.Cluster, func(c cluster, name string) int { return cmp.Compare(c.name, name) })
+		p.clusters[at].moves = append(p.clusters[at].moves, move)
 	}
 }
 
@@ -121,30 +103,30 @@ func (p *plan) actuate(memory map[string]*clusterMemory) {
 func can(mode sizes.Mode, means sizes.Means) bool { return means.InPlace || mode == sizes.ModeRecreate }
 
 // observe is what a plan has to know of a cluster. What new Pods are to be created with there is decided on the way.
-func (p *plan) observe(a *actuation, said *recommendation.ClusterSizes, policy sizes.Policy) sizes.ClusterPods {
-	means := sizes.Means{Admits: a.can.Admits, InPlace: a.can.Resizes}
-	a.mode = policy.Mode.In(means)
-	a.memory.pods = a.memory.pods.see(a.cluster, said.Sizes, p.Now)
-	born := p.enter(a, said)
-	running := a.running()
+func (p *plan) observe(c *cluster, said *recommendation.ClusterSizes, policy sizes.Policy) sizes.ClusterPods {
+	means := sizes.Means{Admits: c.can.Admits, InPlace: c.can.Resizes}
+	c.mode = policy.Mode.In(means)
+	c.memory.pods = c.memory.pods.see(c, said.Sizes, p.Now)
+	born := p.enter(c, said)
+	running := c.running()
 	seen := sizes.ClusterPods{
-		Cluster: a.name, Means: means, Silent: a.silent() != nil || a.unclaimed != nil || !a.can.Known, History: p.history(a.name),
-		Replicas: a.memory.wanted(len(running), p.assigned(a.name), p.Now), Budget: p.budget(a, len(running)),
+		Cluster: c.name, Means: means, Silent: c.silent() != nil || c.unclaimed != nil || !c.can.Known, History: p.history(c.name),
+		Replicas: c.memory.wanted(len(running), p.assigned(c.name), p.Now), Budget: p.budget(c, len(running)),
 	}
 	newest := newestOf(running)
 	for i := range running {
-		pod := p.runningOf(a.cluster, &running[i], said.Sizes, born, a.memory.pods[running[i].UID])
+		pod := p.runningOf(c, &running[i], said.Sizes, born, c.memory.pods[running[i].UID])
 		pod.Outdated = running[i].Revision != newest
-		a.count(pod.Resize)
+		c.count(pod.Resize)
 		if pod.UID != "" {
 			seen.Pods = append(seen.Pods, pod)
 		}
 	}
-	a.memory.past.Observe(&seen, p.standing(a, born, newest), policy, p.Now)
+	c.memory.past.Observe(&seen, p.standing(c, born, newest), policy, p.Now)
 	if !p.active() {
 		seen.Admits = means.Admits && len(born) > 0 // as if what is only reported stood there, and had effect
 	}
-	a.admission = a.admits()
+	c.admission = c.admits()
 	return seen
 }
 
@@ -169,14 +151,14 @@ var (
 )
 
 // budget is what may be done to the Pods of a cluster now.
-func (p *plan) budget(a *actuation, running int) sizes.Budget {
+func (p *plan) budget(c *cluster, running int) sizes.Budget {
 	is := &p.Object.Spec.Policy
 	unavailable, err := intstr.GetScaledValueFromIntOrPercent(is.MaxUnavailable, running, false)
 	if err != nil {
 		unavailable = 1 // which no schema lets pass
 	}
 	return sizes.Budget{
-		MinReplicas: int(*is.MinReplicas), MaxUnavailable: max(1, unavailable), Resizes: a.rates.Resizes, Evictions: a.rates.Evictions,
+		MinReplicas: int(*is.MinReplicas), MaxUnavailable: max(1, unavailable), Resizes: c.rates.Resizes, Evictions: c.rates.Evictions,
 	}
 }
 
@@ -220,24 +202,24 @@ func newestOf(running []pods.SizedPod) string {
 	}).Revision
 }
 
-func (a *actuation) count(state sizes.ResizeState) {
+func (c *cluster) count(state sizes.ResizeState) {
 	switch state {
 	case sizes.ResizeInProgress, sizes.ResizeError:
-		a.resizing++
+		c.resizing++
 	case sizes.ResizeDeferred:
-		a.deferred++
+		c.deferred++
 	case sizes.ResizeInfeasible:
-		a.infeasible++
+		c.infeasible++
 	}
 }
 
-func (a *actuation) admits() v1alpha1.SizeAdmission {
+func (c *cluster) admits() v1alpha1.SizeAdmission {
 	switch {
-	case !a.can.Known:
+	case !c.can.Known:
 		return v1alpha1.AdmissionUnknown
-	case !a.can.Admits:
+	case !c.can.Admits:
 		return v1alpha1.AdmissionMissing
-	case a.memory.past.Ineffective():
+	case c.memory.past.Ineffective():
 		return v1alpha1.AdmissionIneffective
 	}
 	return v1alpha1.AdmissionInstalled

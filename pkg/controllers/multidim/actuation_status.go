@@ -18,39 +18,28 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
-// in is how Pods of a selected cluster come to their sizes; nil: they do not.
-func (p *plan) in(cluster string) *actuation {
-	for i := range p.actuations {
-		if a := &p.actuations[i]; a.name == cluster && a.memory != nil {
-			return a
-		}
-	}
-	return nil
-}
-
 // trouble is why Pods of a cluster do not come to their sizes there, or not all; empty if they do, or are not to.
-func (p *plan) trouble(cluster string) (reason, message string) {
-	a := p.in(cluster)
-	if a == nil {
+func (p *plan) trouble(c *cluster) (reason, message string) {
+	if !p.acts() {
 		return "", ""
 	}
-	silence := cmp.Or(a.silent(), a.entries.Silence, a.unclaimed)
-	switch last := a.memory.failure; {
+	silence := cmp.Or(c.silent(), c.entries.Silence, c.unclaimed)
+	switch last := c.memory.failure; {
 	case last.reason != "" && p.Now.Sub(last.at) < toldFor:
 		return last.reason, last.message
 	case silence != nil:
 		return string(silence.Reason), silence.Detail
-	case !a.can.Known:
+	case !c.can.Known:
 		return reasonSizingUnknown, "what it can do about sizes has not been found out yet"
-	case len(a.others) > 0:
-		return reasonAnotherAutoscaler, claims.InTheWay(a.others)
-	case a.unshared != "":
-		return reasonUnshared, a.unshared
-	case a.unlabelled:
+	case len(c.others) > 0:
+		return reasonAnotherAutoscaler, claims.InTheWay(c.others)
+	case c.unshared != "":
+		return reasonUnshared, c.unshared
+	case c.unlabelled:
 		return reasonUnlabelled, fmt.Sprintf("new Pods cannot be told by their labels, of which there are none or more than %d", mostLabels)
-	case a.can.Known && a.can.Reason != "" && (a.mode != sizes.ModeInPlace || !a.can.Resizes):
-		return string(a.can.Reason), a.can.Message
-	case a.admission == v1alpha1.AdmissionIneffective:
+	case c.can.Known && c.can.Reason != "" && (c.mode != sizes.ModeInPlace || !c.can.Resizes):
+		return string(c.can.Reason), c.can.Message
+	case c.admission == v1alpha1.AdmissionIneffective:
 		return reasonIneffective, "new Pods are created without their size, though all is installed: no Pod is evicted until that changes; see " +
 			"whether something else writes their requests, and whether failures of the policy sizes.fleetscale.io are counted"
 	}
@@ -58,29 +47,29 @@ func (p *plan) trouble(cluster string) (reason, message string) {
 }
 
 // remember keeps what did not work.
-func (a *actuation) remember(now time.Time) {
-	reason, message := a.failed()
-	if reason == "" || a.memory == nil {
+func (c *cluster) remember(now time.Time) {
+	reason, message := c.failed()
+	if reason == "" {
 		return
 	}
-	if last := a.memory.failure; last.reason == reason && now.Sub(last.at) < toldFor {
+	if last := c.memory.failure; last.reason == reason && now.Sub(last.at) < toldFor {
 		message = last.message // or the status would be written whenever it is of another Pod
 	}
-	a.memory.failure = failure{reason, message, now}
+	c.memory.failure = failure{reason, message, now}
 }
 
 // failed is the first thing that did not work.
-func (a *actuation) failed() (reason, message string) {
-	if a.giveErr != nil {
-		switch refused := refusedBy(a.giveErr); {
+func (c *cluster) failed() (reason, message string) {
+	if c.giveErr != nil {
+		switch refused := refusedBy(c.giveErr); {
 		case refused != nil && refused.Why == sizing.RefusedTooMany:
 			return reasonTooManyInShop, "the namespace has sizes of as many workloads as it may: " + refused.Message
 		case refused != nil:
-			return string(refused.Why), a.giveErr.Error()
+			return string(refused.Why), c.giveErr.Error()
 		}
-		return reasonNotGiven, a.giveErr.Error()
+		return reasonNotGiven, c.giveErr.Error()
 	}
-	for _, o := range a.sent {
+	for _, o := range c.sent {
 		switch refused := refusedBy(o.err); {
 		case o.err == nil, refused != nil && (refused.Why == sizing.RefusedGone || refused.Why == sizing.RefusedBudget):
 		case refused != nil:
@@ -93,15 +82,14 @@ func (a *actuation) failed() (reason, message string) {
 }
 
 // reportActuation says how the Pods of a cluster come to their sizes.
-func (p *plan) reportActuation(s *v1alpha1.MultidimClusterStatus) {
+func (p *plan) reportActuation(s *v1alpha1.MultidimClusterStatus, c *cluster) {
 	s.Admission, s.Resizing, s.Deferred, s.Infeasible, s.EvictedLastHour = "", nil, nil, nil, nil
-	a := p.in(s.Name)
-	if a == nil {
+	if !p.acts() {
 		return
 	}
-	s.Admission = a.admission
-	s.Resizing, s.Deferred, s.Infeasible = new(a.resizing), new(a.deferred), new(a.infeasible)
-	s.EvictedLastHour = new(a.memory.lately(p.Now))
+	s.Admission = c.admission
+	s.Resizing, s.Deferred, s.Infeasible = new(c.resizing), new(c.deferred), new(c.infeasible)
+	s.EvictedLastHour = new(c.memory.lately(p.Now))
 }
 
 // actuating is whether Pods are given their sizes in all clusters.
@@ -109,14 +97,14 @@ func (p *plan) actuating() condition {
 	c := condition{kind: v1alpha1.MultidimVerticalActuation}
 	var troubled []string
 	for i := range p.clusters {
-		if reason, message := p.trouble(p.clusters[i].name); reason != "" {
+		if reason, message := p.trouble(&p.clusters[i]); reason != "" {
 			troubled = append(troubled, fmt.Sprintf("%s: %s: %s", p.clusters[i].name, reason, message))
 		}
 	}
-	for i := range p.actuations {
-		if a := &p.actuations[i]; a.memory == nil && a.giveErr != nil {
-			troubled = append(troubled, fmt.Sprintf("%s: %s: it is not selected, and what new Pods are created with there stays: %v", a.name,
-				reasonNotGiven, a.giveErr))
+	for i := range p.elsewhere {
+		if err := p.elsewhere[i].giveErr; err != nil {
+			troubled = append(troubled, fmt.Sprintf("%s: %s: it is not selected, and what new Pods are created with there stays: %v",
+				p.elsewhere[i].name, reasonNotGiven, err))
 		}
 	}
 	switch {
@@ -144,8 +132,8 @@ func (p *plan) actuating() condition {
 // observed says what would be done now.
 func (p *plan) observed() string {
 	resized, evicted := 0, 0
-	for i := range p.actuations {
-		for _, move := range p.actuations[i].moves {
+	for i := range p.clusters {
+		for _, move := range p.clusters[i].moves {
 			if move.Way == sizes.WayEvict {
 				evicted++
 			} else {
@@ -163,24 +151,21 @@ func reasonOf(troubled string) string {
 
 // moved is what the owner is told of Pods that were changed, and of those that could not be.
 func (p *plan) moved(before *v1alpha1.MultidimPodAutoscalerStatus) (all []news) {
-	for i := range p.actuations {
-		a := &p.actuations[i]
-		if a.memory == nil {
-			continue
+	for i := range p.clusters {
+		c := &p.clusters[i]
+		if pods := c.changed(sizes.WayResize, sizes.WayWithdraw); len(pods) > 0 {
+			all = append(all, news{corev1.EventTypeNormal, eventResized, told(c.name, pods, "resized in place"), c.name})
 		}
-		if pods := a.changed(sizes.WayResize, sizes.WayWithdraw); len(pods) > 0 {
-			all = append(all, news{corev1.EventTypeNormal, eventResized, told(a.name, pods, "resized in place"), a.name})
+		if pods := c.changed(sizes.WayEvict); len(pods) > 0 {
+			all = append(all, news{corev1.EventTypeNormal, eventEvicted, told(c.name, pods, "evicted, for new ones of another size"), c.name})
 		}
-		if pods := a.changed(sizes.WayEvict); len(pods) > 0 {
-			all = append(all, news{corev1.EventTypeNormal, eventEvicted, told(a.name, pods, "evicted, for new ones of another size"), a.name})
-		}
-		all = append(all, a.worse(before)...)
+		all = append(all, c.worse(before)...)
 	}
 	return all
 }
 
-func (a *actuation) changed(ways ...sizes.Way) (pods []string) {
-	for _, o := range a.sent {
+func (c *cluster) changed(ways ...sizes.Way) (pods []string) {
+	for _, o := range c.sent {
 		if o.err == nil && slices.Contains(ways, o.Way) {
 			pods = append(pods, o.Pod.Name)
 		}
@@ -200,10 +185,10 @@ func told(cluster string, pods []string, what string) string {
 }
 
 // worse is what did not stand in the status before.
-func (a *actuation) worse(before *v1alpha1.MultidimPodAutoscalerStatus) (all []news) {
+func (c *cluster) worse(before *v1alpha1.MultidimPodAutoscalerStatus) (all []news) {
 	var was v1alpha1.MultidimClusterStatus
 	for i := range before.Clusters {
-		if before.Clusters[i].Name == a.name {
+		if before.Clusters[i].Name == c.name {
 			was = before.Clusters[i]
 		}
 	}
@@ -213,16 +198,16 @@ func (a *actuation) worse(before *v1alpha1.MultidimPodAutoscalerStatus) (all []n
 		event string
 		what  string
 	}{
-		{was.Deferred, a.deferred, eventDeferred, "%d Pods wait for room on their nodes to be resized"},
-		{was.Infeasible, a.infeasible, eventInfeasible, "the nodes of %d Pods can never give them their size"},
+		{was.Deferred, c.deferred, eventDeferred, "%d Pods wait for room on their nodes to be resized"},
+		{was.Infeasible, c.infeasible, eventInfeasible, "the nodes of %d Pods can never give them their size"},
 	} {
 		if of.is > 0 && (of.was == nil || *of.was < of.is) {
-			all = append(all, news{corev1.EventTypeWarning, of.event, fmt.Sprintf("cluster %s: "+of.what, a.name, of.is), a.name})
+			all = append(all, news{corev1.EventTypeWarning, of.event, fmt.Sprintf("cluster %s: "+of.what, c.name, of.is), c.name})
 		}
 	}
-	if a.admission == v1alpha1.AdmissionIneffective && was.Admission != v1alpha1.AdmissionIneffective {
+	if c.admission == v1alpha1.AdmissionIneffective && was.Admission != v1alpha1.AdmissionIneffective {
 		all = append(all, news{corev1.EventTypeWarning, eventIneffective,
-			fmt.Sprintf("cluster %s: new Pods are created without their size: none is evicted", a.name), a.name})
+			fmt.Sprintf("cluster %s: new Pods are created without their size: none is evicted", c.name), c.name})
 	}
 	return all
 }

@@ -632,7 +632,7 @@ func TestMatchLabels(t *testing.T) {
 func TestAcceptedIsARoom(t *testing.T) {
 	in := situation{Object: object()}
 	nodes := capacity.LargestNodes{Known: true, Nodes: []pods.Resources{{MilliCPU: 4000, Memory: gi}}}
-	c := cluster{name: "east", past: &sizes.Past{}, nodes: nodes}
+	c := cluster{name: "east", memory: &clusterMemory{}, nodes: nodes}
 	same(t, "rooms", 1, len(c.rooms(&in)))
 	same(t, "accepted", recommendation.NoAmounts(), c.rooms(&in)[0].Accepted)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/tenancy"
 )
 
-// plan is what is to be done in a situation, and said of it.
+// plan is what is to be done in a situation, and said of it. What is to be done to the Pods of a cluster is noted there.
 type plan struct {
 	situation
 	goals goals.Result
@@ -25,8 +25,6 @@ type plan struct {
 	removes bool
 	// childErr is why that could not be written.
 	childErr error
-	// actuations are how Pods come to their sizes, in the order of the clusters. Empty: they do not.
-	actuations []actuation
 }
 
 // sized is how running Pods compare with what they should have, and what that would save.

@@ -18,66 +18,66 @@ import (
 
 // enter decides what new Pods of a cluster are created with, and returns that, or what they would be created with if that were possible
 // there. Where nothing may be decided now, it stays.
-func (p *plan) enter(a *actuation, said *recommendation.ClusterSizes) []sizes.NewContainer {
-	stands, match := a.entries.Find(p.Object.Name), p.template.matchLabels()
-	if !a.entries.Known || a.entries.Silence != nil {
+func (p *plan) enter(c *cluster, said *recommendation.ClusterSizes) []sizes.NewContainer {
+	stands, match := c.entries.Find(p.Object.Name), p.template.matchLabels()
+	if !c.entries.Known || c.entries.Silence != nil {
 		return containersIn(stands)
 	}
 	others := stands != nil && !maps.Equal(stands.MatchLabels, match) // it was written for another workload
-	able := a.can.Admits && a.mode != sizes.ModeOff
-	may := p.mayGive() && a.free()
+	able := c.can.Admits && c.mode != sizes.ModeOff
+	may := p.mayGive() && c.free()
 	switch {
 	case may && able:
 		if others {
 			stands = nil
 		}
-		return p.write(a, said, stands, match)
-	case others, p.yields, a.can.Known && !able:
-		a.removes = stands != nil
+		return p.write(c, said, stands, match)
+	case others, p.yields, c.can.Known && !able:
+		c.removes = stands != nil
 	default:
 		return containersIn(stands)
 	}
 	if may {
-		a.memory.born = sizes.NewPods(said.Template, said.Rooms, a.memory.born) // which running Pods may have, too
+		c.memory.born = sizes.NewPods(said.Template, said.Rooms, c.memory.born) // which running Pods may have, too
 	}
-	return a.memory.born
+	return c.memory.born
 }
 
 // free reports whether it is known that nobody else scales or sizes the workload in the cluster, and what its Pods use.
-func (a *actuation) free() bool {
-	return a.can.Known && a.shares && len(a.others) == 0 && a.unclaimed == nil && a.silent() == nil
+func (c *cluster) free() bool {
+	return c.can.Known && c.shares && len(c.others) == 0 && c.unclaimed == nil && c.silent() == nil
 }
 
 // write decides what is to stand in a cluster for new Pods.
-func (p *plan) write(a *actuation, said *recommendation.ClusterSizes, stands *fleetscalev1alpha1.SizedWorkload,
+func (p *plan) write(c *cluster, said *recommendation.ClusterSizes, stands *fleetscalev1alpha1.SizedWorkload,
 	match map[string]string) []sizes.NewContainer {
 	born := sizes.NewPods(said.Template, said.Rooms, containersIn(stands))
-	a.memory.born, a.unlabelled = born, match == nil
+	c.memory.born, c.unlabelled = born, match == nil
 	if len(born) == 0 || match == nil {
-		a.removes = a.entries.Find(p.Object.Name) != nil
+		c.removes = c.entries.Find(p.Object.Name) != nil
 		return nil
 	}
 	entry := entryOf(p.Object.Name, match, born)
 	if stands == nil || !equality.Semantic.DeepEqual(*stands, entry) {
-		a.sets = &entry
+		c.sets = &entry
 	}
 	return born
 }
 
 // standing is how new Pods of a cluster get their sizes, if what they should be created with stands there. The revision is that of the
 // template.
-func (p *plan) standing(a *actuation, born []sizes.NewContainer, revision string) sizes.Admission {
-	version, stands := "", a.entries.Find(p.Object.Name)
-	if len(born) > 0 && a.sets == nil && stands != nil && a.can.Admits {
-		version = fmt.Sprint(born, stands.MatchLabels, revision, a.can.Policies)
+func (p *plan) standing(c *cluster, born []sizes.NewContainer, revision string) sizes.Admission {
+	version, stands := "", c.entries.Find(p.Object.Name)
+	if len(born) > 0 && c.sets == nil && stands != nil && c.can.Admits {
+		version = fmt.Sprint(born, stands.MatchLabels, revision, c.can.Policies)
 	}
-	if version != a.memory.version {
-		a.memory.version, a.memory.written = version, p.Now
+	if version != c.memory.version {
+		c.memory.version, c.memory.written = version, p.Now
 	}
 	if version == "" {
 		return sizes.Admission{}
 	}
-	return sizes.Admission{Sizes: born, Written: a.memory.written, Version: version}
+	return sizes.Admission{Sizes: born, Written: c.memory.written, Version: version}
 }
 
 func containersIn(entry *fleetscalev1alpha1.SizedWorkload) (all []sizes.NewContainer) {

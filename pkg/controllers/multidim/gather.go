@@ -130,7 +130,7 @@ func (r *Reconciler) remind(in *situation, memory *memory) {
 		if k == nil {
 			k = &clusterMemory{}
 		}
-		known[c.name], c.past = k, &k.past
+		known[c.name], c.memory = k, k
 		c.rates = r.limiters.of(c.name, in.Now).left(in.Now)
 	}
 	memory.clusters = known

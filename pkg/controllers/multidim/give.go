@@ -22,24 +22,24 @@ import (
 // give has new Pods of each cluster created with their size, or with that no longer. Before the first one the object gets a
 // finalizer, lest it goes without what it wrote.
 func (r *Reconciler) give(ctx context.Context, p *plan) error {
-	changes := func(a actuation) bool { return a.sets != nil || a.removes }
-	if !slices.ContainsFunc(p.actuations, changes) {
+	changed := slices.DeleteFunc(slices.Concat(pointers(p.clusters), pointers(p.elsewhere)), func(c *cluster) bool {
+		return c.sets == nil && !c.removes
+	})
+	if len(changed) == 0 {
 		return nil
 	}
 	if err := r.finalize(ctx, p.Object, controllerutil.AddFinalizer); err != nil {
 		return err
 	}
-	workload.Each(ctx, r.Fleet.Timeout, p.actuations, func(ctx context.Context, a *actuation) {
-		switch {
-		case a.sets != nil:
-			a.giveErr = a.SetPodSizes(ctx, p.Object.Namespace, p.Object.UID, *a.sets)
-		case a.removes:
-			a.giveErr = a.RemovePodSizes(ctx, p.Object.Namespace, p.Object.UID, p.Object.Name)
-		default:
-			return
+	workload.Each(ctx, r.Fleet.Timeout, changed, func(ctx context.Context, each **cluster) {
+		c := *each
+		if c.sets != nil {
+			c.giveErr = c.SetPodSizes(ctx, p.Object.Namespace, p.Object.UID, *c.sets)
+		} else {
+			c.giveErr = c.RemovePodSizes(ctx, p.Object.Namespace, p.Object.UID, p.Object.Name)
 		}
-		if a.giveErr == nil {
-			klog.FromContext(ctx).Info("Wrote the size of new Pods", "cluster", a.name, "removed", a.removes)
+		if c.giveErr == nil {
+			klog.FromContext(ctx).Info("Wrote the size of new Pods", "cluster", c.name, "removed", c.removes)
 		}
 	})
 	return nil
@@ -68,18 +68,18 @@ func (r *Reconciler) withdraw(ctx context.Context, object *v1alpha1.MultidimPodA
 		return nil, nil
 	}
 	lately := r.Clock.Since(memory.gave) < unseenFor
-	var sites []actuation
+	var clusters []cluster
 	named := known(object)
 	for _, c := range r.Fleet.Fleet.Clusters() {
 		if c.Joining() && !named[c.Facts().Name] {
 			continue // nothing was ever written there
 		}
-		sites = append(sites, actuation{cluster: new(clusterOf(c))})
+		clusters = append(clusters, clusterOf(c))
 	}
-	workload.Each(ctx, r.Fleet.Timeout, sites, func(ctx context.Context, a *actuation) { a.giveErr = a.leave(ctx, object, lately) })
-	for _, a := range sites {
-		if a.giveErr != nil {
-			waiting = append(waiting, fmt.Sprintf("%s: %v", a.name, a.giveErr))
+	workload.Each(ctx, r.Fleet.Timeout, clusters, func(ctx context.Context, c *cluster) { c.giveErr = c.leave(ctx, object, lately) })
+	for i := range clusters {
+		if c := &clusters[i]; c.giveErr != nil {
+			waiting = append(waiting, fmt.Sprintf("%s: %v", c.name, c.giveErr))
 		}
 	}
 	if waiting != nil {
@@ -94,20 +94,20 @@ var errUnseen = errors.New("it cannot be seen what new Pods are created with the
 const unseenFor = 30 * time.Second
 
 // leave takes away what the object wrote in a cluster, seen or written lately. It is an error if that cannot be done now.
-func (a *actuation) leave(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler, lately bool) error {
-	if silence := a.Silence(); silence != nil {
+func (c *cluster) leave(ctx context.Context, object *v1alpha1.MultidimPodAutoscaler, lately bool) error {
+	if silence := c.Silence(); silence != nil {
 		return silence
 	}
-	a.readEntries(ctx, object.Namespace)
+	c.readEntries(ctx, object.Namespace)
 	switch {
-	case a.entries.Silence != nil:
-		return a.entries.Silence
-	case !a.entries.Known:
+	case c.entries.Silence != nil:
+		return c.entries.Silence
+	case !c.entries.Known:
 		return errUnseen
-	case a.entries.Find(object.Name) == nil && (!lately || a.can.Known && !a.can.Serves):
+	case c.entries.Find(object.Name) == nil && (!lately || c.can.Known && !c.can.Serves):
 		return nil
 	}
-	err := a.RemovePodSizes(ctx, object.Namespace, object.UID, object.Name)
+	err := c.RemovePodSizes(ctx, object.Namespace, object.UID, object.Name)
 	if refused := refusedBy(err); refused != nil && refused.Why == sizing.RefusedTaken {
 		return nil // somebody else has written it since, and keeps it
 	}

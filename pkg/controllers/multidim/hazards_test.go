@@ -361,9 +361,9 @@ func TestBudget(t *testing.T) {
 		p := plan{situation: situation{Object: object(func(m *v1alpha1.MultidimPodAutoscaler) {
 			m.Spec.Policy.MinReplicas, m.Spec.Policy.MaxUnavailable = new(int32(2)), &tc.may
 		})}}
-		a := actuation{cluster: &cluster{rates: Rates{Resizes: 5, Evictions: 4}}}
+		c := cluster{rates: Rates{Resizes: 5, Evictions: 4}}
 		want := sizes.Budget{MinReplicas: 2, MaxUnavailable: tc.want, Resizes: 5, Evictions: 4}
-		same(t, fmt.Sprintf("%s of %d", tc.may.String(), tc.running), want, p.budget(&a, tc.running))
+		same(t, fmt.Sprintf("%s of %d", tc.may.String(), tc.running), want, p.budget(&c, tc.running))
 	}
 }
 

@@ -91,13 +91,13 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 func (m *Metrics) reconciled(p *plan, most int, took time.Duration) {
 	m.durations.Observe(took.Seconds())
 	shown := m.objects.Admit(client.ObjectKeyFromObject(p.Object), most)
-	for i := range p.actuations {
-		for _, o := range p.actuations[i].sent {
-			m.moves.WithLabelValues(p.actuations[i].name, strings.ToLower(string(o.Way)), resultOf(o.err)).Inc()
+	for i := range p.clusters {
+		for _, o := range p.clusters[i].sent {
+			m.moves.WithLabelValues(p.clusters[i].name, strings.ToLower(string(o.Way)), resultOf(o.err)).Inc()
 		}
-		if len(p.actuations[i].sent) > 0 {
+		if len(p.clusters[i].sent) > 0 {
 			m.mu.Lock()
-			m.moved[p.actuations[i].name] = true
+			m.moved[p.clusters[i].name] = true
 			m.mu.Unlock()
 		}
 	}

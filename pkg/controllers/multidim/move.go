@@ -17,15 +17,15 @@ import (
 
 // move resizes and evicts Pods, in all clusters at once, as far as the rates and the time allow it. What is left comes again.
 func (r *Reconciler) move(ctx context.Context, p *plan) {
-	workload.Each(ctx, r.Fleet.Timeout, p.actuations, func(ctx context.Context, a *actuation) {
-		limiter := r.limiters.of(a.name, p.Now)
-		for _, move := range a.moves {
+	workload.Each(ctx, r.Fleet.Timeout, p.clusters, func(ctx context.Context, c *cluster) {
+		limiter := r.limiters.of(c.name, p.Now)
+		for _, move := range c.moves {
 			if ctx.Err() != nil || !limiter.take(move.Way, p.Now) {
 				return
 			}
-			err := a.do(ctx, p.Object.Namespace, move)
-			a.note(move, err, p)
-			klog.FromContext(ctx).V(2).Info("Changed a Pod", "cluster", a.name, "pod", move.Pod.Name, "way", move.Way, "err", err)
+			err := c.do(ctx, p.Object.Namespace, move)
+			c.note(move, err, p)
+			klog.FromContext(ctx).V(2).Info("Changed a Pod", "cluster", c.name, "pod", move.Pod.Name, "way", move.Way, "err", err)
 			if refused := refusedBy(err); err != nil && refused == nil || refused != nil && refused.Why == sizing.RefusedRight {
 				return // which will happen to all others, too
 			}
@@ -41,17 +41,17 @@ func refusedBy(err error) *sizing.Refused {
 	return nil
 }
 
-func (a *actuation) do(ctx context.Context, namespace string, move sizes.Move) error {
+func (c *cluster) do(ctx context.Context, namespace string, move sizes.Move) error {
 	var ref sizing.PodRef
-	for i := range a.pods.Pods {
-		if p := &a.pods.Pods[i]; string(p.UID) == move.Pod.UID {
+	for i := range c.pods.Pods {
+		if p := &c.pods.Pods[i]; string(p.UID) == move.Pod.UID {
 			ref = sizing.PodRef{Name: p.Name, UID: p.UID}
 		}
 	}
 	if move.Way == sizes.WayEvict {
-		return a.Evict(ctx, namespace, ref)
+		return c.Evict(ctx, namespace, ref)
 	}
-	return a.Resize(ctx, namespace, ref, changesOf(move))
+	return c.Resize(ctx, namespace, ref, changesOf(move))
 }
 
 // changesOf is what a resize changes.
@@ -77,18 +77,18 @@ func changed(is, to sizes.Amounts) pods.Resources {
 }
 
 // note remembers what came of a move.
-func (a *actuation) note(move sizes.Move, err error, p *plan) {
-	a.sent = append(a.sent, outcome{move, err})
+func (c *cluster) note(move sizes.Move, err error, p *plan) {
+	c.sent = append(c.sent, outcome{move, err})
 	switch refused := refusedBy(err); {
 	case err == nil, refused == nil && move.Way == sizes.WayEvict: // whose answer was lost
-		a.memory.past.Sent(move)
+		c.memory.past.Sent(move)
 		if move.Way == sizes.WayEvict {
-			a.memory.evictions = append(a.memory.evictions, p.Now)
+			c.memory.evictions = append(c.memory.evictions, p.Now)
 		}
 	case refused == nil, refused.Why == sizing.RefusedGone, refused.Why == sizing.RefusedRight && move.Way != sizes.WayEvict:
 	case refused.Why == sizing.RefusedNode && move.Way != sizes.WayEvict:
-		a.memory.past.TooLarge(move)
+		c.memory.past.TooLarge(move)
 	default:
-		a.memory.past.Refused(move, p.Now)
+		c.memory.past.Refused(move, p.Now)
 	}
 }

@@ -394,7 +394,7 @@ func TestTemplateChanges(t *testing.T) {
 
 // A workload that only members have is read there.
 func TestWorkloadInMembers(t *testing.T) {
-	w := newWorld(t, object(withGoal))
+	w := newWorld(t, object(withGoal, acting(v1alpha1.UpdateModeInitial)))
 	if err := w.hub.Delete(t.Context(), deployment("1", "2Gi")); err != nil {
 		t.Fatal(err)
 	}
@@ -406,6 +406,7 @@ func TestWorkloadInMembers(t *testing.T) {
 		!strings.Contains(got, "in cluster east: ") {
 		t.Errorf("provided: %s", got)
 	}
+	same(t, "Pods get their sizes", "False NothingRecommended", w.actuationOf())
 	w.clusters["west"].web = deployment("2", "2Gi")
 	w.pass(2)
 	same(t, "target", "1", w.child().Spec.Metrics[0].Resource.Target.AverageValue.String())

@@ -210,7 +210,7 @@ func (r *Reconciler) reconcile(ctx context.Context, object *v1alpha1.MultidimPod
 func (r *Reconciler) act(ctx context.Context, p *plan, memory *memory) error {
 	if !p.active() {
 		if p.decides() {
-			p.actuate(memory.clusters)
+			p.actuate()
 		}
 		return nil
 	}
@@ -220,19 +220,19 @@ func (r *Reconciler) act(ctx context.Context, p *plan, memory *memory) error {
 		r.waits(p.Object, memory, waiting)
 		return err
 	}
-	p.actuate(memory.clusters)
+	p.actuate()
 	for i := range p.elsewhere {
-		p.actuations = append(p.actuations, actuation{cluster: &p.elsewhere[i], removes: true})
+		p.elsewhere[i].removes = true
 	}
-	if slices.ContainsFunc(p.actuations, func(a actuation) bool { return a.sets != nil }) {
+	if slices.ContainsFunc(p.clusters, func(c cluster) bool { return c.sets != nil }) {
 		memory.gave = p.Now
 	}
 	if err := r.give(ctx, p); err != nil {
 		return err
 	}
 	r.move(ctx, p)
-	for i := range p.actuations {
-		p.actuations[i].remember(p.Now)
+	for i := range p.clusters {
+		p.clusters[i].remember(p.Now)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
+	fleetscalev1alpha1 "github.com/fleetscale/fleetscale/pkg/apis/fleetscale/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/claims"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
@@ -69,7 +70,7 @@ type template struct {
 	from     string // the cluster where it was read; empty: the hub
 }
 
-// cluster is what is known of one cluster.
+// cluster is one cluster, with what is remembered of it, and what follows.
 type cluster struct {
 	workload.Cluster
 	sizing.Sizer
@@ -93,8 +94,26 @@ type cluster struct {
 	unshared string
 	// rates are how many Pods may be changed there now.
 	rates Rates
-	// past is what is remembered of its Pods; nil: nothing.
-	past *sizes.Past
+	// memory is what is remembered of it; nil: nothing.
+	memory *clusterMemory
+
+	// What follows is how its Pods come to their sizes.
+
+	mode      sizes.Mode
+	admission v1alpha1.SizeAdmission
+	// sets is what new Pods are to be created with, unless that stands there. removes: what stands there is to go.
+	sets    *fleetscalev1alpha1.SizedWorkload
+	removes bool
+	moves   []sizes.Move
+	// unlabelled: new Pods cannot be told from others by their labels.
+	unlabelled bool
+	// resizing, deferred and infeasible count Pods by what becomes of their resize.
+	resizing, deferred, infeasible int32
+
+	// What follows came of that.
+
+	giveErr error     // why what new Pods are created with could not be written
+	sent    []outcome // what came of the moves
 }
 
 func clusterOf(c workload.Cluster) cluster {

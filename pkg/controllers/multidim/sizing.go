@@ -161,8 +161,8 @@ func (c *cluster) rooms(in *situation) []sizes.Room {
 	for i, node := range c.nodes.Nodes {
 		rooms[i] = room
 		rooms[i].Node = ofPods(node)
-		if c.past != nil {
-			rooms[i].Accepted = c.past.Accepted(rooms[i].Node)
+		if c.memory != nil {
+			rooms[i].Accepted = c.memory.past.Accepted(rooms[i].Node)
 		}
 	}
 	return rooms

@@ -166,11 +166,11 @@ func (p *plan) reportCluster(s *v1alpha1.MultidimClusterStatus, i int, ofFleet *
 	case len(c.others) > 0:
 		s.State, s.Reason, s.Message = v1alpha1.ClusterConflict, reasonAnotherAutoscaler, claims.InTheWay(c.others)
 	default:
-		if s.Reason, s.Message = p.trouble(c.name); s.Reason == "" {
+		if s.Reason, s.Message = p.trouble(c); s.Reason == "" {
 			s.Reason, s.Message = c.unbounded()
 		}
 	}
-	p.reportActuation(s)
+	p.reportActuation(s, c)
 	if c.pods.Known {
 		s.Pods = new(int32(sized.pods))
 	}

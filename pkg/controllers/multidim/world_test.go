@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +32,7 @@ import (
 	"github.com/fleetscale/fleetscale/pkg/apis/vpa"
 	"github.com/fleetscale/fleetscale/pkg/assignment"
 	"github.com/fleetscale/fleetscale/pkg/claims/index"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubmetrics"
@@ -277,12 +276,7 @@ func (w *world) VPAs(context.Context, string) sizing.VPAs {
 func (w *world) Settled() error { return nil }
 
 // Clusters implements [workload.Fleet].
-func (w *world) Clusters() (all []workload.Cluster) {
-	for _, name := range slices.Sorted(maps.Keys(w.clusters)) {
-		all = append(all, w.clusters[name])
-	}
-	return all
-}
+func (w *world) Clusters() []workload.Cluster { return federatedhpatest.Clusters(w.clusters) }
 
 func (c *member) Facts() assignment.ClusterFacts {
 	return assignment.ClusterFacts{Name: c.name, Taints: c.taints}

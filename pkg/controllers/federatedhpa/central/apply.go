@@ -25,18 +25,16 @@ type outcome struct {
 	plan
 	// Decision is the plan's, completed.
 	replicas.Decision
-	// changes are those that were written, or could not be.
-	changes []change
+	// written are the clusters that were told other replicas, or could not be, in name order.
+	written []*part
 	// toldHub: the replicas were written on the hub.
 	toldHub bool
 }
 
 // assigned returns how many replicas a cluster is told to run by now; nil: that is not known.
 func (o *outcome) assigned(p *part) *int32 {
-	for c := range sight.Pointers(o.changes) {
-		if c.part.Cluster == p.Cluster && c.err == nil {
-			return &c.to
-		}
+	if p.to != nil && p.err == nil {
+		return p.to
 	}
 	if o.division != nil && p.abandoned() && o.carriedOut() {
 		return new(int32)
@@ -46,8 +44,8 @@ func (o *outcome) assigned(p *part) *int32 {
 
 // carriedOut: all clusters that get other replicas were told them.
 func (o *outcome) carriedOut() bool {
-	return slices.EqualFunc(o.changes, o.division.changes, func(told, wanted change) bool {
-		return told.err == nil && told.part.Cluster == wanted.part.Cluster && told.to == wanted.to
+	return !slices.ContainsFunc(o.division.changed, func(p *part) bool {
+		return p.to == nil || p.err != nil || *p.to != o.division.Replicas[p.Facts.Name]
 	})
 }
 
@@ -68,8 +66,8 @@ func (m *Mode) apply(ctx context.Context, p plan) outcome {
 	case p.Object.Spec.Mode == v1alpha1.ModeObserve && p.Rescale:
 		o.Decision = p.Observed()
 	case p.Object.Spec.Mode == v1alpha1.ModeObserve:
-	case p.division != nil && (p.Rescale || len(p.division.changes) > 0):
-		o.changes = m.writeClusters(ctx, &p)
+	case p.division != nil && (p.Rescale || len(p.division.changed) > 0):
+		o.written = m.writeClusters(ctx, &p)
 		o.complete(ctx)
 	case p.Rescale:
 		o.Decision, o.toldHub = m.writeHub(ctx, &p)
@@ -105,70 +103,71 @@ func (m *Mode) writeHub(ctx context.Context, p *plan) (d replicas.Decision, told
 // others. On the way down nothing moves: that waits for the next sync, so that no more are taken away than are too many.
 // A cluster that could not be told is retried then, too; the others do not make up for it, or both would run its
 // replicas.
-func (m *Mode) writeClusters(ctx context.Context, p *plan) []change {
-	var gains, losses []change
-	for _, c := range p.division.changes {
-		if c.to > c.from {
+func (m *Mode) writeClusters(ctx context.Context, p *plan) []*part {
+	var gains, losses []*part
+	for _, c := range p.division.changed {
+		if c.to = new(p.division.Replicas[c.Facts.Name]); *c.to > *c.assigned {
 			gains = append(gains, c)
 		} else {
 			losses = append(losses, c)
 		}
 	}
 	if p.Replicas < p.scale.Replicas-p.lost() {
-		moving := gained(gains)
-		gains, losses = lessen(gains, moving), lessen(losses, moving)
+		moving := p.division.gained(gains)
+		gains, losses = p.division.lessen(gains, moving), p.division.lessen(losses, moving)
 	}
-	workload.Each(ctx, m.Fleet.Timeout, gains, func(ctx context.Context, c *change) { c.write(ctx, p.Object) })
-	refused := slices.DeleteFunc(slices.Clone(gains), func(c change) bool { return c.err == nil })
-	losses = lessen(losses, gained(refused))
-	workload.Each(ctx, m.Fleet.Timeout, losses, func(ctx context.Context, c *change) { c.write(ctx, p.Object) })
-	all := slices.Concat(gains, losses)
-	slices.SortFunc(all, func(a, b change) int { return strings.Compare(a.part.Facts.Name, b.part.Facts.Name) })
-	return all
+	write := func(ctx context.Context, c **part) { (*c).write(ctx, p.Object) }
+	workload.Each(ctx, m.Fleet.Timeout, gains, write)
+	refused := slices.DeleteFunc(slices.Clone(gains), func(c *part) bool { return c.err == nil })
+	losses = p.division.lessen(losses, p.division.gained(refused))
+	workload.Each(ctx, m.Fleet.Timeout, losses, write)
+	return slices.DeleteFunc(slices.Clone(p.division.changed), func(c *part) bool { return c.to == nil })
 }
 
 // gained is by how many replicas these clusters grow.
-func gained(changes []change) (n int32) {
-	for _, c := range changes {
-		n += c.gain
+func (v *division) gained(clusters []*part) (n int32) {
+	for _, p := range clusters {
+		n += v.gain(p)
 	}
 	return n
 }
 
-// lessen reduces what these clusters gain, or lose, by so many replicas in all, and returns those that still change.
-func lessen(changes []change, by int32) []change {
-	var left []change
-	for _, c := range changes {
-		spared := min(by, max(c.gain, -c.gain))
+// lessen reduces what these clusters gain, or lose, by so many replicas in all, and returns those that are still told others.
+func (v *division) lessen(clusters []*part, by int32) []*part {
+	var left []*part
+	for _, p := range clusters {
+		gain := v.gain(p)
+		spared := min(by, max(gain, -gain))
 		by -= spared
-		if c.gain > 0 {
+		if gain > 0 {
 			spared = -spared
 		}
-		if c.to, c.gain = c.to+spared, c.gain+spared; c.to != c.from {
-			left = append(left, c)
+		if *p.to += spared; *p.to == *p.assigned {
+			p.to = nil
+		} else {
+			left = append(left, p)
 		}
 	}
 	return left
 }
 
 // write sets the replicas.
-func (c *change) write(ctx context.Context, object *v1alpha1.FederatedHPA) {
-	c.err = workload.SetReplicas(ctx, c.part.Member, object.Spec.ScaleTargetRef, c.part.Scale, c.to)
+func (p *part) write(ctx context.Context, object *v1alpha1.FederatedHPA) {
+	p.err = workload.SetReplicas(ctx, p.Member, object.Spec.ScaleTargetRef, p.Scale, *p.to)
 }
 
 // complete completes the decision with what came of the writes. If only some clusters could be told, the fleet has come a
 // part of the way, and that is what policies and windows count.
 func (o *outcome) complete(ctx context.Context) {
 	achieved, faults, desired := int64(o.scale.Replicas), []error{}, o.Replicas
-	for _, c := range o.changes {
-		name := c.part.Facts.Name
-		if c.err != nil {
-			faults = append(faults, fmt.Errorf("cluster %s: %w", name, c.err))
+	for _, p := range o.written {
+		if p.err != nil {
+			faults = append(faults, fmt.Errorf("cluster %s: %w", p.Facts.Name, p.err))
 			continue
 		}
-		achieved += int64(c.gain)
-		klog.FromContext(ctx).Info("Scaled the workload", "cluster", name, "workload", workload.Describe(o.Object.Spec.ScaleTargetRef),
-			"from", c.from, "to", c.to, "reason", o.Explanation.Reason)
+		achieved += int64(o.division.gain(p))
+		klog.FromContext(ctx).Info("Scaled the workload", "cluster", p.Facts.Name, "workload", workload.Describe(o.Object.Spec.ScaleTargetRef),
+			"from", *p.assigned, "to", *p.to, "reason", o.Explanation.Reason)
 	}
 	err := errors.Join(faults...)
 	if err == nil {

@@ -74,7 +74,7 @@ func TestDecideLeavesItsInputAlone(t *testing.T) {
 				full++
 			}
 		}
-		moves += len(p.division.changes)
+		moves += len(p.division.changed)
 	}
 	if full == 0 || moves == 0 {
 		t.Errorf("%d clusters were full, and %d got other replicas: the situations say nothing", full, moves)

@@ -26,7 +26,7 @@ func (in *situation) divide(total int32) *division {
 	if d != nil && ptr.Deref(d.Rebalance, false) {
 		in.rebalance(v, total, clusters)
 	}
-	v.changes = in.changes(v)
+	v.changed = in.changed(v)
 	return v
 }
 
@@ -111,38 +111,32 @@ type division struct {
 	moved map[string]int32
 	// memory is for the next rebalancing; nil: there is none.
 	memory *v1alpha1.AssignmentStatus
-	// changes are those that it takes, in name order.
-	changes []change
+	// changed are the clusters that are to be told other replicas, in name order.
+	changed []*part
 }
 
-// change is a new number of replicas for one cluster. err is why it could not be told.
-type change struct {
-	part     *part
-	from, to int32
-	// gain is by how much the cluster's part of the fleet's replicas changes.
-	gain int32
-	err  error
-}
-
-// changes returns what the division changes.
-func (in *situation) changes(v *division) []change {
-	var all []change
+// changed returns the clusters that are to be told other replicas.
+func (in *situation) changed(v *division) []*part {
+	var all []*part
 	for p := range sight.Pointers(in.parts) {
 		to, divided := v.Replicas[p.Facts.Name]
 		if divided && p.writable() && to != *p.assigned {
-			all = append(all, change{part: p, from: *p.assigned, to: to, gain: to - v.moved[p.Facts.Name] - p.told()})
+			all = append(all, p)
 		}
 	}
 	return all
 }
 
+// gain is by how much the part of the fleet's replicas changes that a cluster has which was told others.
+func (v *division) gain(p *part) int32 { return *p.to - v.moved[p.Facts.Name] - p.told() }
+
 // moving are the replicas that run twice, once the changes were told as far as they could be. Who could not be told runs
 // what ran before.
 func (o *outcome) moving() map[string]int32 {
 	moved := maps.Clone(o.division.moved)
-	for _, c := range o.changes {
-		if c.err != nil && moved != nil {
-			moved[c.part.Facts.Name] = c.part.moved
+	for _, p := range o.written {
+		if p.err != nil && moved != nil {
+			moved[p.Facts.Name] = p.moved
 		}
 	}
 	return moved

@@ -80,9 +80,9 @@ func (o *outcome) shifted() string {
 		return ""
 	}
 	var all []string
-	for _, c := range o.changes {
-		if c.err == nil {
-			all = append(all, fmt.Sprintf("%s: %d to %d", c.part.Facts.Name, c.from, c.to))
+	for _, p := range o.written {
+		if p.err == nil {
+			all = append(all, fmt.Sprintf("%s: %d to %d", p.Facts.Name, *p.assigned, *p.to))
 		}
 	}
 	return strings.Join(all, ", ")

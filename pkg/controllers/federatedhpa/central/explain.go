@@ -62,12 +62,10 @@ func (o *outcome) dividedTo() *explanation.Division {
 
 // gained is by how much the cluster's part of the replicas was changed. What moves between clusters may wait, and writes may be refused.
 func (o *outcome) gained(p *part) int32 {
-	for c := range sight.Pointers(o.changes) {
-		if c.part.Cluster == p.Cluster && c.err == nil {
-			return c.gain
-		}
+	if p.to == nil || p.err != nil {
+		return 0
 	}
-	return 0
+	return o.division.gain(p)
 }
 
 // ageIn is the age of a cluster's oldest sample, in seconds; nil: it has none.

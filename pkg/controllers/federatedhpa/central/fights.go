@@ -100,9 +100,9 @@ func (m *Memory) fought(o *outcome) {
 	if o.toldHub {
 		write(onTheHub, o.hub.Spec.Replicas, o.Replicas)
 	}
-	for _, c := range o.changes {
-		if c.err == nil {
-			write(c.part.Facts.Name, c.from, c.to)
+	for _, p := range o.written {
+		if p.err == nil {
+			write(p.Facts.Name, *p.assigned, *p.to)
 		}
 	}
 }

@@ -94,8 +94,8 @@ func (m *Metrics) reconciled(o *outcome, memory *Memory, err error, took time.Du
 		m.computations.WithLabelValues(of...).Inc()
 		m.computing.WithLabelValues(of...).Observe(o.took[i].Seconds())
 	}
-	for _, c := range o.changes {
-		m.writes.WithLabelValues(c.part.Facts.Name, resultOf(c.err)).Inc()
+	for _, p := range o.written {
+		m.writes.WithLabelValues(p.Facts.Name, resultOf(p.err)).Inc()
 	}
 	m.desired.WithLabelValues(o.Object.Namespace, o.Object.Name).Set(float64(o.Status.DesiredReplicas))
 	m.count(memory, o.Explanation.Unseen)

@@ -77,6 +77,12 @@ type part struct {
 	limit *int32
 	// unschedulableSince is since when Pods find no node; schedulableSince since when a full cluster had room again.
 	unschedulableSince, schedulableSince *metav1.Time
+
+	// What follows came of writing what was decided.
+
+	// to is how many replicas the cluster was told to run, or was to be; nil: it was told nothing new. err is why it could not be.
+	to  *int32
+	err error
 }
 
 // partsOf are the clusters that are selected, before anything was read of them.

@@ -77,10 +77,8 @@ func (o *outcome) clusterStatus(p *part) v1alpha1.ClusterStatus {
 		s.State, s.Reason = v1alpha1.ClusterUnreachable, string(o.Explanation.Unseen[i].Reason)
 		s.Message = "the metrics lack this cluster"
 	}
-	for _, c := range o.changes {
-		if c.part.Cluster == p.Cluster && c.err != nil {
-			s.Reason, s.Message = reasonFailedUpdateScale, c.err.Error()
-		}
+	if p.err != nil {
+		s.Reason, s.Message = reasonFailedUpdateScale, p.err.Error()
 	}
 	switch {
 	case s.Reason == "":
@@ -175,8 +173,8 @@ func (o *outcome) would() string {
 		moves[0] = fmt.Sprintf("the workload would go from %d to %s", o.scale.Replicas, o.number(o.Replicas))
 	}
 	if o.division != nil {
-		for _, c := range o.division.changes {
-			moves = append(moves, fmt.Sprintf("cluster %s from %d to %d", c.part.Facts.Name, c.from, c.to))
+		for _, p := range o.division.changed {
+			moves = append(moves, fmt.Sprintf("cluster %s from %d to %d", p.Facts.Name, *p.assigned, o.division.Replicas[p.Facts.Name]))
 		}
 	}
 	return strings.Join(moves, ", ") + claims.ScaledToo(o.besideIt())

@@ -3,8 +3,6 @@
 package distributed
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -13,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
@@ -26,47 +23,40 @@ import (
 // life is a world in which things happen by chance.
 type life struct {
 	*world
-	r     *rand.Rand
-	load  int32 // of the fleet, in percent of what a Pod requests
-	calm  bool
-	trace []string
-	count map[string]int
+	*federatedhpatest.Life
+	load int32 // of the fleet, in percent of what a Pod requests
 }
 
 var policies = []v1alpha1.FederatedHPAAssignmentType{"Duplicated", "StaticWeighted", "DynamicWeighted", "Aggregated", "Prioritized"}
 
 func newLife(t *testing.T, seed uint64) *life {
-	l := &life{r: rand.New(rand.NewPCG(seed, 11)), load: 500, count: map[string]int{}}
-	l.world = newWorld(t, policies[l.r.IntN(len(policies))], l.spec)
+	l := &life{Life: federatedhpatest.NewLife(rand.New(rand.NewPCG(seed, 11))), load: 500}
+	l.world = newWorld(t, policies[l.R.IntN(len(policies))], l.spec)
+	l.Hub = l.hub.Hub
 	l.hub.workload = template(nil)
 	l.uses = func(*member) int32 { return l.load / max(1, l.running()) }
-	for i := range 1 + l.r.IntN(5) {
+	for i := range 1 + l.R.IntN(5) {
 		m := l.member(fmt.Sprint("c", i))
-		m.Offset = time.Duration(l.r.IntN(40)-20) * time.Second
+		m.Offset = time.Duration(l.R.IntN(40)-20) * time.Second
 		own := rand.New(rand.NewPCG(seed, 100+uint64(i))) // members are asked side by side, in any order
-		m.flaky = func() error { return l.perhaps(own, "a member refuses", 25) }
-		if m.room = 5 + l.r.Int32N(40); l.r.IntN(4) > 0 {
-			m.deploy(l.r.Int32N(5))
+		m.flaky = func() error { return l.Perhaps(own, "a member refuses", 25) }
+		if m.room = 5 + l.R.Int32N(40); l.R.IntN(4) > 0 {
+			m.deploy(l.R.Int32N(5))
 		}
 	}
-	l.hub.FailStatus = func() error {
-		if l.perhaps(l.r, "the status was edited", 30) != nil {
-			return apierrors.NewConflict(federatedhpatest.FederatedHPAs, "web", errRefused)
-		}
-		return l.perhaps(l.r, "the hub refuses", 40)
-	}
+	l.hub.FailStatus = l.RefuseStatus
 	return l
 }
 
 // spec makes up what a person may want.
 func (l *life) spec(f *v1alpha1.FederatedHPA) {
 	a := f.Spec.FederatedHPAAssignment
-	lower := 1 + l.r.Int32N(6)
-	bounds(lower, lower+l.r.Int32N(40))(f)
+	lower := 1 + l.R.Int32N(6)
+	bounds(lower, lower+l.R.Int32N(40))(f)
 	numbers := map[string]int32{}
 	for i := range 5 {
-		if l.r.IntN(6) > 0 {
-			numbers[fmt.Sprint("c", i)] = l.r.Int32N(4)
+		if l.R.IntN(6) > 0 {
+			numbers[fmt.Sprint("c", i)] = l.R.Int32N(4)
 		}
 	}
 	switch a.FederatedHPAAssignmentType {
@@ -74,22 +64,13 @@ func (l *life) spec(f *v1alpha1.FederatedHPA) {
 		weighs(numbers)(f)
 	case "Prioritized":
 		ranks(numbers)(f)
-		a.ScaleDownOrder = []v1alpha1.ScaleDownOrder{"Strict", "BestEffort"}[l.r.IntN(2)]
+		a.ScaleDownOrder = []v1alpha1.ScaleDownOrder{"Strict", "BestEffort"}[l.R.IntN(2)]
 	}
-	f.Spec.ScalingToZero = new(l.r.IntN(2) == 0)
+	f.Spec.ScalingToZero = new(l.R.IntN(2) == 0)
 	f.Spec.ClusterAffinity = nil
-	if l.r.IntN(2) == 0 {
-		only("c0", "c1", fmt.Sprint("c", l.r.IntN(5)))(f)
+	if l.R.IntN(2) == 0 {
+		only("c0", "c1", fmt.Sprint("c", l.R.IntN(5)))(f)
 	}
-}
-
-// perhaps is an error, once in n times, unless all is calm. The lock is held.
-func (l *life) perhaps(r *rand.Rand, what string, n int) error {
-	if l.calm || r.IntN(n) > 0 {
-		return nil
-	}
-	l.count[what]++
-	return errors.New(what)
 }
 
 func (l *life) running() (n int32) {
@@ -103,44 +84,44 @@ func (l *life) running() (n int32) {
 
 // happens is what may, before a reconcile.
 func (l *life) happens() {
-	one := l.members[fmt.Sprint("c", l.r.IntN(len(l.members)))]
-	switch l.r.IntN(18) {
+	one := l.members[fmt.Sprint("c", l.R.IntN(len(l.members)))]
+	switch l.R.IntN(18) {
 	case 0, 1:
-		l.load = 50 + l.r.Int32N(2500)
-		l.did("the load is %d", l.load)
+		l.load = 50 + l.R.Int32N(2500)
+		l.Did("the load is %d", l.load)
 	case 2:
 		one.Silent = federatedhpatest.Silence()
-		l.did("%s is silent", one.About.Name)
+		l.Did("%s is silent", one.About.Name)
 	case 3:
 		one.hidden, one.mute = federatedhpatest.Silence(), errRefused
-		l.did("%s shows no Pods and no scale", one.About.Name)
+		l.Did("%s shows no Pods and no scale", one.About.Name)
 	case 4, 5, 6:
 		l.visible()
-		l.did("all are seen")
+		l.Did("all are seen")
 	case 7:
 		l.visible()
 		l.shown = nil
 		l.restart()
-		l.did("there is a new leader")
+		l.Did("there is a new leader")
 	case 8:
-		if l.r.IntN(4) == 0 {
+		if l.R.IntN(4) == 0 {
 			l.edit(l.spec)
-			l.did("the spec is another one")
+			l.Did("the spec is another one")
 		}
 	case 9:
-		one.room = l.r.Int32N(60)
-		l.did("%s has room for %d", one.About.Name, one.room)
+		one.room = l.R.Int32N(60)
+		l.Did("%s has room for %d", one.About.Name, one.room)
 	case 10:
 		if one.Silent == nil && !one.isFrozen {
 			one.freeze()
-			l.did("the mirror of %s lags", one.About.Name)
+			l.Did("the mirror of %s lags", one.About.Name)
 		}
 	case 11:
 		l.shown = l.object()
 	case 12:
 		if one.deployment() != nil && one.Silent == nil {
 			one.undeploy()
-			l.did("%s loses its workload", one.About.Name)
+			l.Did("%s loses its workload", one.About.Name)
 		}
 	case 13:
 		l.meddle(one)
@@ -150,25 +131,25 @@ func (l *life) happens() {
 // meddle is somebody who changes or deletes an autoscaler of ours, or makes one of his own.
 func (l *life) meddle(one *member) {
 	hpa := one.hpas["web"]
-	switch what := l.r.IntN(3); {
+	switch what := l.R.IntN(3); {
 	case one.isFrozen || one.Silent != nil:
 	case what == 0 && hpa != nil:
 		other := hpa.DeepCopy()
-		other.Spec.MaxReplicas += l.r.Int32N(20) - 5
+		other.Spec.MaxReplicas += l.R.Int32N(20) - 5
 		if other.Spec.MaxReplicas >= ptr.Deref(other.Spec.MinReplicas, 0) {
 			one.store(other, hpa.behaves)
-			l.did("%s has bounds to %d by hand", one.About.Name, other.Spec.MaxReplicas)
+			l.Did("%s has bounds to %d by hand", one.About.Name, other.Spec.MaxReplicas)
 		}
 	case what == 1 && hpa != nil:
 		delete(one.hpas, "web")
-		l.did("%s loses its autoscaler", one.About.Name)
+		l.Did("%s loses its autoscaler", one.About.Name)
 	case what == 2 && len(one.hpas) < 2:
 		annotations := map[string]string{}
-		if l.r.IntN(2) == 0 {
+		if l.R.IntN(2) == 0 {
 			annotations[v1alpha1.AdoptByAnnotation] = "web"
 		}
 		one.add("theirs", "web", annotations)
-		l.did("%s has an autoscaler of its own, %v", one.About.Name, annotations)
+		l.Did("%s has an autoscaler of its own, %v", one.About.Name, annotations)
 	}
 }
 
@@ -182,10 +163,6 @@ func (l *life) visible() {
 	}
 }
 
-func (l *life) did(what string, args ...any) {
-	l.trace = append(l.trace, l.Clock.Now().Format(time.TimeOnly)+" "+fmt.Sprintf(what, args...))
-}
-
 func (l *life) sync() {
 	l.writes()
 	l.Heard()
@@ -193,13 +170,13 @@ func (l *life) sync() {
 	l.explained()
 	l.shown = nil
 	told := l.Heard()
-	l.did("%v %v %v %v %v", l.has(), l.intends(), l.writes(), told, err)
+	l.Did("%v %v %v %v %v", l.has(), l.intends(), l.writes(), told, err)
 	for _, line := range told {
-		l.count[strings.Split(line, ":")[0]]++
+		l.Count[strings.Split(line, ":")[0]]++
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.members)) { // a mirror lags for less than two reconciles
 		m := l.members[name]
-		if m.isFrozen && l.r.IntN(2) == 0 || m.frozenFor > 0 {
+		if m.isFrozen && l.R.IntN(2) == 0 || m.frozenFor > 0 {
 			m.thaw()
 		} else if m.isFrozen {
 			m.frozenFor++
@@ -207,7 +184,7 @@ func (l *life) sync() {
 	}
 	l.passes(period)
 	if l.T.Failed() {
-		l.fail("see above")
+		l.Fail("see above")
 	}
 }
 
@@ -221,32 +198,17 @@ func (l *life) explained() {
 		told := sight.Before(object, c.Name)
 		lower, upper := ptr.Deref(told.AssignedMin, c.Min), ptr.Deref(told.AssignedMax, c.Max)
 		if lower != c.Min || upper != c.Max {
-			l.fail("the bounds of %s are explained as %d-%d, and are %d-%d", c.Name, c.Min, c.Max, lower, upper)
+			l.Fail("the bounds of %s are explained as %d-%d, and are %d-%d", c.Name, c.Min, c.Max, lower, upper)
 		}
 	}
-}
-
-func (l *life) fail(what string, args ...any) {
-	l.T.Helper()
-	spec, _ := json.Marshal(l.object().Spec)
-	l.T.Fatalf("%s\n%s\n%s", fmt.Sprintf(what, args...), spec, strings.Join(l.trace[max(0, len(l.trace)-20):], "\n"))
 }
 
 // rest lets all be well, and the load be constant: after a while nothing is written any more.
 func (l *life) rest() {
 	l.visible()
-	l.calm, l.load = true, []int32{60, 500, 1500}[l.r.IntN(3)]
-	l.did("all is well")
-	for reconciles, quiet := 0, 0; quiet < 45; reconciles++ {
-		before := l.hub.Version
-		l.sync()
-		if quiet++; l.hub.Version != before {
-			quiet = 0
-		}
-		if reconciles > 600 {
-			l.fail("something is written forever")
-		}
-	}
+	l.load = []int32{60, 500, 1500}[l.R.IntN(3)]
+	l.Did("all is well")
+	l.Rest(45, 600, l.sync, func() int { return l.hub.Version })
 }
 
 // atRest is what must be so in the end.
@@ -261,14 +223,14 @@ func (l *life) atRest() {
 	}
 	if want := object.Spec.MaxReplicas; object.Spec.FederatedHPAAssignment.FederatedHPAAssignmentType != "Duplicated" && parts > 0 &&
 		sum != want {
-		l.fail("the maxima are %d of %d", sum, want)
+		l.Fail("the maxima are %d of %d", sum, want)
 	}
 	intends := l.intends()
 	for _, name := range slices.Sorted(maps.Keys(l.members)) {
 		l.asIntended(l.members[name], intends[name])
 	}
 	if least := min(*object.Spec.MinReplicas, object.Spec.MaxReplicas); parts > 0 && object.Status.CurrentReplicas < least {
-		l.fail("%d run, of at least %d", object.Status.CurrentReplicas, least)
+		l.Fail("%d run, of at least %d", object.Status.CurrentReplicas, least)
 	}
 }
 
@@ -277,7 +239,7 @@ func (l *life) asIntended(m *member, intended string) {
 	for _, hpa := range m.hpas {
 		if claims.Ours(hpa.HorizontalPodAutoscaler, "uid-of-web") {
 			if has != "0-0" {
-				l.fail("%s has two of ours", m.About.Name)
+				l.Fail("%s has two of ours", m.About.Name)
 			}
 			has = fmt.Sprintf("%d-%d", ptr.Deref(hpa.Spec.MinReplicas, 0), hpa.Spec.MaxReplicas)
 		}
@@ -287,50 +249,30 @@ func (l *life) asIntended(m *member, intended string) {
 		l.T.Error(err)
 	}
 	if selected && intended != has || !selected && has != "0-0" {
-		l.fail("%s has %s, and %s is intended", m.About.Name, has, intended)
+		l.Fail("%s has %s, and %s is intended", m.About.Name, has, intended)
 	}
 }
 
 // Many lives, each of some hundred reconciles. Every write of each is judged.
 func TestLives(t *testing.T) {
-	count, lives := map[string]int{}, uint64(100)
-	if testing.Short() {
-		lives = 6
-	}
-	for seed := range lives {
-		ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			l := newLife(t, seed)
-			for range 150 {
-				l.happens()
-				l.sync()
-			}
-			l.rest()
-			l.atRest()
-			l.restart()
-			before := l.hub.Version
-			for range 5 {
-				l.sync()
-			}
-			if l.hub.Version != before {
-				l.fail("a new leader is not content")
-			}
-			for what, n := range l.count {
-				count[what] += n
-			}
-		})
-		if !ok {
-			return
+	federatedhpatest.Lives(t, 6, 100, func(t *testing.T, seed uint64) *federatedhpatest.Life {
+		l := newLife(t, seed)
+		for range 150 {
+			l.happens()
+			l.sync()
 		}
-	}
-	t.Log(count)
-	often := []string{"a member refuses", "the status was edited", "the hub refuses", "BoundsSplit", "BoundsTakenOver"}
-	if !testing.Short() {
-		often = append(often, "MaximumSpilled", "ScaledFromZero", "ScaledToZero", "MinimumMoved", "MaximumMovedToCapacity", "WorkloadCreated",
-			"WorkloadDeleted")
-	}
-	for _, what := range often {
-		if count[what] == 0 {
-			t.Errorf("%s: it never happened", what)
+		l.rest()
+		l.atRest()
+		l.restart()
+		before := l.hub.Version
+		for range 5 {
+			l.sync()
 		}
-	}
+		if l.hub.Version != before {
+			l.Fail("a new leader is not content")
+		}
+		return l.Life
+	}, []string{"a member refuses", "the status was edited", "the hub refuses", "BoundsSplit", "BoundsTakenOver"},
+		[]string{"MaximumSpilled", "ScaledFromZero", "ScaledToZero", "MinimumMoved", "MaximumMovedToCapacity", "WorkloadCreated",
+			"WorkloadDeleted"})
 }

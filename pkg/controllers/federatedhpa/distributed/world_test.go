@@ -18,7 +18,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
@@ -45,7 +44,7 @@ const (
 	deletionGrace = time.Hour
 )
 
-var web = client.ObjectKey{Namespace: "shop", Name: "web"}
+var web = federatedhpatest.Web
 
 // world is a hub, its members, and the controller that reconciles it all. Whatever is written to a member is judged at once.
 type world struct {

@@ -44,7 +44,8 @@ type Member struct {
 
 // NewMember lacks all workloads.
 func NewMember(w *World, name string) Member {
-	return Member{world: w, About: assignment.ClusterFacts{Name: name}, Workloads: map[string]*Workload{}}
+	return Member{world: w, About: assignment.ClusterFacts{Name: name}, Workloads: map[string]*Workload{},
+		Scaled: func(string, int32, int32) {}}
 }
 
 // Annotate has its registration say yes to that annotation alone; empty: to none.

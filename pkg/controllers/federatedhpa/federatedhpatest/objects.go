@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package federatedhpatest has what tests of controllers/federatedhpa and of its modes share: objects, a hub that stores them, members.
+// Package federatedhpatest has what tests of controllers share: FederatedHPAs, a hub that stores them, members, and, for both modes of
+// FederatedHPAs, what happens to these by chance.
 package federatedhpatest
 
 import (
@@ -12,11 +13,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
+
+// Web is the key of the object that most tests are about.
+var Web = client.ObjectKey{Namespace: "shop", Name: "web"}
 
 // Full is what a Pod requests that requests a core.
 var Full = replicas.RequestsOf(&corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Resources: corev1.ResourceRequirements{

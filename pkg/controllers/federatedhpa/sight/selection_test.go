@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +16,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
-	"github.com/fleetscale/fleetscale/pkg/assignment"
+	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/federatedhpatest"
 	"github.com/fleetscale/fleetscale/pkg/fleet"
 	"github.com/fleetscale/fleetscale/pkg/fleet/fleettest"
 	"github.com/fleetscale/fleetscale/pkg/hub/hubtest"
@@ -35,25 +33,17 @@ type members map[string]*fleet.Silence
 // dead is of a registration that leads nowhere, and never did.
 var dead = &fleet.Silence{Reason: fleet.ReasonUnreachable, Detail: "nobody ever answered"}
 
-type named struct {
-	workload.Cluster
-	name    string
-	silence *fleet.Silence
-}
-
-func (n named) Facts() assignment.ClusterFacts { return assignment.ClusterFacts{Name: n.name} }
-func (n named) Silence() *fleet.Silence        { return n.silence }
-func (n named) ClockOffset() time.Duration     { return 0 }
-
-// Joining are those of which nothing is known but that they do not answer.
-func (n named) Joining() bool { return n.silence == dead }
-
 func (m members) Settled() error { return nil }
-func (m members) Clusters() (all []workload.Cluster) {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		all = append(all, named{name: name, silence: m[name]})
+
+// Clusters are those; of a dead one nothing is known but that it does not answer, so it joins.
+func (m members) Clusters() []workload.Cluster {
+	all := map[string]*federatedhpatest.Member{}
+	for name, silence := range m {
+		one := federatedhpatest.NewMember(&federatedhpatest.World{}, name)
+		one.Silent, one.Joins = silence, silence == dead
+		all[name] = &one
 	}
-	return all
+	return federatedhpatest.Clusters(all)
 }
 
 // placed is where others place a workload.
