@@ -220,6 +220,17 @@ bench: need-go ## Measure all, beside its peers, and write the report into bench
 bench-quick: need-go ## Measure a part of it, in ten minutes, into bin/bench-quick/
 	$(GO) -C test run -buildvcs=true ./bench --quick --out $(CURDIR)/bin/bench-quick
 
+# Each piece has processes of its own, and stays when it is done: what was interrupted continues with the next one.
+PIECES ?= 48
+
+.PHONY: soak
+soak: need-go ## Faults at random for a day: PIECES=48 half hours, each into bin/soak/; one that is there is not done again
+	@for i in $$(seq $(PIECES)); do \
+		[ -e bin/soak/$$i/soak.json ] || { echo "soak: piece $$i of $(PIECES), half an hour" && \
+			$(GO) -C test run -buildvcs=true ./bench --only soak --out $(CURDIR)/bin/soak/$$i; } || exit 1; \
+	done
+	@! grep '| no\(:\| |\)' bin/soak/*/soak.md || { echo 'soak: what these rows say was to be reached and was not' >&2; exit 1; }
+
 .PHONY: bench-micro
 bench-micro: need-go ## Measure packages by themselves: memory, answers, admissions and decisions
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 1h ./pkg/...
