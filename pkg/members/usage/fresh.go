@@ -26,7 +26,7 @@ func (s *scraper) ensure(k key) *target {
 
 // startAsking is called with the lock held.
 func (s *scraper) startAsking() {
-	if len(s.fresh) > 0 && s.asking < asksAtOnce && !s.listing {
+	if len(s.fresh) > 0 && s.asking < asksAtOnce {
 		s.asking++
 		s.running.Go(s.askFresh)
 	}
@@ -45,9 +45,10 @@ func (s *scraper) askFresh() {
 		}
 		pilot, others := targets[0], targets[1:]
 		if a, _ := s.ask(pilot, false); isDown(a.err) {
-			s.failAll(append(others, s.freshNow()...), a)
+			targets = append(targets, s.freshNow()...)
+			s.failAll(targets[1:], a)
 		} else {
-			s.askOthers(others)
+			s.askOthers(pilot, others)
 		}
 		if slices.ContainsFunc(targets, (*target).unanswered) {
 			signal(s.failed)
@@ -59,12 +60,10 @@ func (s *scraper) askFresh() {
 func (s *scraper) takeFresh() []*target {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.fresh) == 0 || s.listing {
+	targets := s.askable()
+	if len(targets) == 0 {
 		s.asking--
-		return nil
 	}
-	targets := s.fresh
-	s.fresh = nil
 	return targets
 }
 
@@ -72,8 +71,16 @@ func (s *scraper) takeFresh() []*target {
 func (s *scraper) freshNow() []*target {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	targets := s.fresh
-	s.fresh = nil
+	return s.askable()
+}
+
+// askable takes from the fresh what does not wait for a list. It is called with the lock held.
+func (s *scraper) askable() (targets []*target) {
+	if s.listing {
+		s.fresh, targets = namespacesApart(s.fresh)
+		return targets
+	}
+	targets, s.fresh = s.fresh, nil
 	return targets
 }
 
@@ -90,36 +97,47 @@ func (s *scraper) fileLatest(targets []*target) (others []*target) {
 	return others
 }
 
-// askOthers asks for targets that are new to us, and where it is worth it for a list of all, even if no namespace is among them.
-// While another asks for that they wait for it.
-func (s *scraper) askOthers(targets []*target) {
+// askOthers asks for what is new to us beside the pilot, and where it is worth it for a list of all, even if no namespace is among them.
+// While one is asked for namespaces wait for it.
+func (s *scraper) askOthers(pilot *target, others []*target) {
+	others = s.fileLatest(others) // one may have come meanwhile
+	namespaces, others := namespacesApart(others)
 	s.mu.Lock()
-	if s.listing {
-		s.fresh = append(s.fresh, targets...)
-		s.mu.Unlock()
-		return
+	wait := s.listing
+	if wait {
+		s.fresh = append(s.fresh, namespaces...)
+	} else {
+		asked := len(namespaces)
+		if pilot.isNamespace() {
+			asked++
+		}
+		s.together.asked(asked)
+		s.listing = s.scope.Everywhere() && s.together.worthwhile(0, 0)
 	}
-	s.listing = s.scope.Everywhere() && s.together.worthwhile(0, 0)
-	listing := s.listing
-	s.mu.Unlock()
+	listing := s.listing && !wait
 	if listing {
-		targets = s.list(targets)
+		s.fresh = append(s.fresh, others...)
+		s.startAsking()
 	}
-	s.askEach(targets, false)
+	s.mu.Unlock()
+	switch {
+	case wait:
+		s.askEach(others, false)
+	case !listing:
+		s.askEach(append(namespaces, others...), false)
+	case !s.list(namespaces):
+		s.askEach(namespaces, false)
+	}
 }
 
-// list asks for a list of all, and returns the targets that it does not answer.
-func (s *scraper) list(targets []*target) (unanswered []*target) {
-	namespaces, others := namespacesApart(targets)
+// list asks for a list of all. False: it answers none of the namespaces.
+func (s *scraper) list(namespaces []*target) bool {
 	_, answered := s.askTogether(namespaces, false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listing = false
 	s.startAsking()
-	if answered {
-		return others
-	}
-	return targets
+	return answered
 }
 
 // ownParts frees the list of which targets have parts, once it is not kept for those to come.

@@ -55,7 +55,7 @@ type scraper struct {
 	// fresh are those that wait to be asked for the first time, and asking how many do so: see fresh.go.
 	fresh  []*target
 	asking int
-	// listing is true while one of them asks for a list of all, for which the fresh wait.
+	// listing is true while one of them asks for a list of all, for which namespaces among the fresh wait.
 	listing bool
 	// labelling is by resource: a member may send labels of nodes and none of pods.
 	labelling map[string]labelling

@@ -29,7 +29,9 @@ type together struct {
 	// all is how many pods a list of all had last; 0 before it is known. It wears
 	// off, so that what once was dear is retried.
 	all int
-	// news is how many namespaces were new to us since the last round. As many more may come before the next.
+	// coming is true if a namespace came that was new to us since the last round.
+	coming bool
+	// news is how many of these were asked for since the last round, or list of all. As many more may come before the next.
 	news int
 	// failures are how many lists of all did not come, one after the other; it is not tried before wait rounds more.
 	failures, wait int
@@ -47,28 +49,35 @@ func (t *together) worthwhile(namespaces, pods int) bool {
 func (t *together) came() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.news++
+	t.coming = true
+}
+
+// asked is for so many that came, which no list answered.
+func (t *together) asked(namespaces int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.news += namespaces
 }
 
 // moreToCome is true if some came since the last round.
 func (t *together) moreToCome() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.news > 0
+	return t.coming
 }
 
 // nextRound is for when all has been asked for.
 func (t *together) nextRound() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.news, t.wait = 0, max(0, t.wait-1)
+	t.coming, t.news, t.wait = false, 0, max(0, t.wait-1)
 	t.all -= t.all / 256 // half in 45 minutes at a period of 15 s
 }
 
 func (t *together) listed(all int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.all, t.failures, t.wait = all, 0, 0
+	t.all, t.news, t.failures, t.wait = all, 0, 0, 0
 }
 
 // failed is for a list of all that did not come: one that may not be had, or was too long for the deadline, perhaps this once.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/labels"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/fleetscale/fleetscale/pkg/members/memberstest"
@@ -217,6 +218,74 @@ func TestListThatThereIsNoRoomFor(t *testing.T) {
 			if target.batch != nil && target.batch.part {
 				t.Errorf("%s keeps a whole list in memory", k.namespace)
 			}
+		}
+	})
+}
+
+// lists are the requests for the pods of all namespaces so far.
+func (m *fakeMember) lists() (n int) {
+	for _, q := range m.queries() {
+		if strings.HasSuffix(q, "/v1beta1/pods") {
+			n++
+		}
+	}
+	return n
+}
+
+// A list that there is no room for answers nobody who comes later, and is not asked for again for each of them.
+func TestListThatThereIsNoRoomForIsNotAskedForTimeAfterTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 100
+		east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
+		f := startStoreIn(t, 60*3*namespaces, namespaces+1, east)
+		f.justAfterARound()
+		f.askAbout(t, namespaces)
+		if lists := east.lists(); lists > namespaces/fewNamespaces {
+			t.Errorf("%d lists of all for %d namespaces", lists, namespaces)
+		}
+	})
+}
+
+// Selectors, which a list of all does not answer, are no reason to ask for another while one is kept.
+func TestSelectorsAreNoReasonForAnotherList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 20
+		all := manyNamespaces(namespaces, 3)
+		for i := range all {
+			all[i].Labels = nil
+		}
+		east := newFakeMember("east", all...)
+		f := startStoreOf(t, 10*namespaces, east)
+		f.justAfterARound()
+		f.askAbout(t, namespaces)
+		for _, namespace := range namesOf(namespaces) {
+			f.Pods(t.Context(), Question{Namespace: namespace, Selector: labels.SelectorFromSet(labels.Set{"app": "web"}), Clusters: everywhere})
+		}
+		if lists := east.lists(); lists != 1 {
+			t.Errorf("%d lists of all, want 1", lists)
+		}
+	})
+}
+
+// Nodes are in no list of pods, so they do not wait for one.
+func TestNodesDoNotWaitForAList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 20
+		east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
+		east.Handle = func(r *http.Request) (*http.Response, error) {
+			if forAll(r) {
+				pass(4 * time.Second)
+			}
+			return east.list(r)
+		}
+		f := startStoreOf(t, 2*namespaces, east)
+		f.justAfterARound()
+		f.touchAll(namesOf(namespaces))
+		pass(time.Second)
+		start := time.Now()
+		answer := f.Nodes(t.Context(), Question{Selector: labels.Everything(), Clusters: everywhere})
+		if took := time.Since(start); took > 0 || len(answer.Coverage().Silent) > 0 {
+			t.Errorf("after %v: %s", took, answer.Coverage().Header())
 		}
 	})
 }
