@@ -290,6 +290,33 @@ func TestNodesDoNotWaitForAList(t *testing.T) {
 	})
 }
 
+// A namespace that a member hangs on fails none of those that wait for a list that is on its way.
+func TestWhoWaitsForAListIsNotFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 20
+		east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
+		east.Handle = func(r *http.Request) (*http.Response, error) {
+			switch {
+			case about("slow")(r):
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			case forAll(r):
+				pass(4 * time.Second)
+			}
+			return east.list(r)
+		}
+		f := startStoreOf(t, 2*namespaces, east)
+		f.justAfterARound()
+		f.touchAll([]string{"slow"})
+		pass(3 * time.Second)
+		f.touchAll(namesOf(namespaces))
+		pass(time.Second)
+		if got := f.coverage(t, "late"); got != "answered=east" {
+			t.Errorf("coverage %q", got)
+		}
+	})
+}
+
 func TestManyNamespacesAreAskedForAtOnce(t *testing.T) {
 	tests := map[string]struct {
 		hot, others int // namespaces of 3 pods, and pods that nobody asks for
