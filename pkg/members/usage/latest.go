@@ -47,9 +47,11 @@ func (l *latest) leave(m *memory.Memory) {
 	m.SpareChanged(l)
 }
 
-func (l *latest) keep(list attempt, m *memory.Memory) {
+// keep returns false if there is no room for the list, or nothing in it.
+func (l *latest) keep(list attempt, m *memory.Memory) bool {
 	l.set(list)
 	m.SpareChanged(l)
+	return l.Bytes() > 0
 }
 
 func (l *latest) forget(m *memory.Memory) { l.keep(attempt{}, m) }

@@ -103,16 +103,14 @@ func (s *scraper) askTogether(namespaces []*target, onBeat bool) (comparison, bo
 		s.together.failed()
 		return comparison{}, false
 	}
-	keep := s.together.moreToCome()
-	if keep {
-		s.latest.keep(a, s.memory)
-	} else {
+	kept := s.together.moreToCome() && s.latest.keep(a, s.memory)
+	if !kept {
 		s.latest.forget(s.memory)
 	}
 	var all comparison
 	for _, t := range namespaces {
 		part := a.inNamespace(t.key.namespace)
-		if !keep {
+		if !kept {
 			part.batch = part.batch.own()
 		}
 		all = all.with(s.file(t, part))

@@ -199,18 +199,47 @@ func TestListIsKeptForAPeriod(t *testing.T) {
 	}
 }
 
-// Where there is no room for a list beside what somebody wants, it goes, and what targets have of it is theirs after the next round.
+// Where there is no room for a list beside what somebody wants, it goes, and what targets have of it is theirs.
 func TestListThatThereIsNoRoomFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const namespaces = 40
 		east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
+		east.Handle = func(r *http.Request) (*http.Response, error) {
+			if forAll(r) {
+				pass(time.Second) // for others to come meanwhile
+			}
+			return east.list(r)
+		}
 		f := startStoreIn(t, 60*3*namespaces, namespaces+1, east)
+		f.justAfterARound()
+		f.touchAll(namesOf(namespaces))
+		pass(3 * time.Second)
+		synctest.Wait()
+		scraper := f.scrapers["east"]
+		if east.lists() == 0 || scraper.latest.Bytes() > 0 {
+			t.Fatalf("a list of %d bytes is kept, of %d", scraper.latest.Bytes(), east.lists())
+		}
+		for k, target := range scraper.targets {
+			if target.batch != nil && target.batch.part {
+				t.Errorf("%s keeps a whole list in memory", k.namespace)
+			}
+		}
+	})
+}
+
+// What targets have of a list that had to go later is theirs after the next round, also where the member is away then.
+func TestListThatHadToGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 40
+		east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
+		f := startStoreOf(t, namespaces+1, east)
 		f.justAfterARound()
 		f.askAbout(t, namespaces)
 		scraper := f.scrapers["east"]
-		if scraper.latest.Bytes() > 0 {
-			t.Fatalf("a list of %d bytes is kept", scraper.latest.Bytes())
+		if scraper.latest.Bytes() == 0 {
+			t.Fatal("no list is kept")
 		}
+		scraper.latest.Forget()
 		east.Set(func() { east.Handle = refuse(503) })
 		pass(resolution)
 		synctest.Wait()
