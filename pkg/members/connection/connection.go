@@ -34,8 +34,8 @@ const pingAfter = 5 * time.Second
 // 1 GiB in all, and a member that sends faster than a busy machine reads fills that. Over 100 ms, this still lets 10 MiB a second through.
 const mostUnread = 2 << 20
 
-// headerTable bounds the tables in which both ends of a connection note headers that they have sent, in bytes. The default of 4096 takes
-// several times as much memory, for each member; what we save with it are some bytes of a request.
+// headerTable bounds the table of headers that a connection has sent, in bytes. The default of 4096 takes several times as much memory, for
+// each member, to save some bytes of a request. The table of what it receives is left as it is: there are servers that mind another size.
 const headerTable = 256
 
 // Connection is a way to one API server with one set of credentials. It has a
@@ -137,7 +137,7 @@ func (p *Peer) sockets(settings *transport.Config, proxyHeader map[string][]stri
 		HTTP2: &http.HTTP2Config{
 			SendPingTimeout: pingAfter, PingTimeout: p.options.Timeout,
 			MaxReceiveBufferPerConnection: mostUnread, MaxReceiveBufferPerStream: mostUnread / 2,
-			MaxEncoderHeaderTableSize: headerTable, MaxDecoderHeaderTableSize: headerTable,
+			MaxEncoderHeaderTableSize: headerTable,
 		},
 	}, nil
 }

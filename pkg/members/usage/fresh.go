@@ -98,36 +98,32 @@ func (s *scraper) fileLatest(targets []*target) (others []*target) {
 }
 
 // askOthers asks for what is new to us beside the pilot, and where it is worth it for a list of all, even if no namespace is among them.
-// While one is asked for namespaces wait for it.
 func (s *scraper) askOthers(pilot *target, others []*target) {
-	others = s.fileLatest(others) // one may have come meanwhile
-	namespaces, others := namespacesApart(others)
-	s.mu.Lock()
-	wait := s.listing
-	if wait {
-		s.fresh = append(s.fresh, namespaces...)
-	} else {
-		asked := len(namespaces)
-		if pilot.isNamespace() {
-			asked++
-		}
-		s.together.asked(asked)
-		s.listing = s.scope.Everywhere() && s.together.worthwhile(0, 0)
-	}
-	listing := s.listing && !wait
-	if listing {
-		s.fresh = append(s.fresh, others...)
-		s.startAsking()
-	}
-	s.mu.Unlock()
-	switch {
+	namespaces, others := namespacesApart(s.fileLatest(others)) // a list may have come meanwhile
+	s.askEach(others, false)
+	switch list, wait := s.considerList(pilot, namespaces); {
 	case wait:
-		s.askEach(others, false)
-	case !listing:
-		s.askEach(append(namespaces, others...), false)
-	case !s.list(namespaces):
+	case list && s.list(namespaces):
+	default:
 		s.askEach(namespaces, false)
 	}
+}
+
+// considerList says whether to ask for a list of all. While another asks for that the namespaces wait for it.
+func (s *scraper) considerList(pilot *target, namespaces []*target) (list, wait bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.listing {
+		s.fresh = append(s.fresh, namespaces...)
+		return false, true
+	}
+	asked := len(namespaces)
+	if pilot.isNamespace() {
+		asked++
+	}
+	s.together.asked(asked)
+	s.listing = s.scope.Everywhere() && s.together.worthwhile(0, 0)
+	return s.listing, false
 }
 
 // list asks for a list of all. False: it answers none of the namespaces.

@@ -32,7 +32,7 @@ func (s *Store) touch(k key, asked []*scraper) (h *hotKey, targets []*target) {
 	}
 	s.running.Go(func() {
 		for _, t := range all {
-			<-t.first // comes within the member's deadline
+			<-t.first // comes within the member's deadline, or after a list that it waits for
 		}
 		close(h.warm)
 	})

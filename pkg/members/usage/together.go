@@ -18,9 +18,9 @@ const (
 	podsPerRequest = 50
 	// mostDoublings bound how long a list of all is not retried when it fails time after time: 256 rounds, which are an hour.
 	mostDoublings = 8
-	// listsAtOnce bound the lists of all pods that are asked of all members at one time: after a start all would be, and none come within
-	// its deadline.
-	listsAtOnce = 16
+	// listsAtOnce are the lists of all pods that are asked of all members at one time. After a start all would be, and where this machine is
+	// what limits them none would come within its deadline. Where members are, a list waits in vain: so it does for 1/patience of a period.
+	listsAtOnce, patience = 32, 4
 )
 
 // together decides whether to ask for all namespaces at once. It is told what came of it.
@@ -88,14 +88,22 @@ func (t *together) failed() {
 	t.failures = min(t.failures+1, mostDoublings)
 }
 
+// awaitTurn returns what ends the turn.
+func (s *scraper) awaitTurn() (end func()) {
+	timer := time.NewTimer(s.period / patience)
+	defer timer.Stop()
+	select {
+	case s.lists <- struct{}{}:
+		return func() { <-s.lists }
+	case <-timer.C:
+	case <-s.ctx.Done():
+	}
+	return func() {}
+}
+
 // askTogether asks once for all the namespaces, whose targets these are. False: it was no answer, and nothing was filed.
 func (s *scraper) askTogether(namespaces []*target, onBeat bool) (comparison, bool) {
-	select { // the member's deadline begins when it is asked
-	case s.lists <- struct{}{}:
-		defer func() { <-s.lists }()
-	case <-s.ctx.Done():
-		return comparison{}, false
-	}
+	defer s.awaitTurn()() // the member's deadline begins when it is asked
 	a := attempt{sent: time.Now(), onBeat: onBeat}
 	a.batch, a.err = s.fetch(key{resource: podsResource})
 	a.received = time.Now()
