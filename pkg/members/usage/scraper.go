@@ -213,7 +213,7 @@ func namespacesApart(targets []*target) (namespaces, others []*target) {
 	return namespaces, others
 }
 
-// asksAtOnce bounds the requests of one round to one member.
+// asksAtOnce bounds the requests of one round to one member, and how many at one time begin to ask for what is new to us.
 const asksAtOnce = 4
 
 func (s *scraper) askEach(targets []*target, onBeat bool) comparison {
