@@ -554,6 +554,31 @@ func TestOneCredentialForBoth(t *testing.T) {
 	s.put(here, "east", data(s.kubeconfig(t, token(writer, noon, life))))
 	s.at(t, 2*time.Hour)
 	s.expect(t, "on the hub", "fleetscale-write 5h0m0s", s.expiries(t))
+	s.at(t, 2*time.Hour+period)
+	if told := s.told(); len(told) > 0 {
+		t.Errorf("told %q", told)
+	}
+}
+
+// Secrets of the older form hold both credentials, and keep both.
+func TestBothCredentialsInOneSecret(t *testing.T) {
+	s := newStage(t)
+	s.put(here, "east", map[string][]byte{
+		"kubeconfig":      s.kubeconfig(t, token(writer, noon, life)),
+		"kubeconfig-read": s.kubeconfig(t, token(reader, noon, life)),
+	})
+	s.at(t, 2*time.Hour)
+	s.at(t, 2*time.Hour+period)
+	s.takeAsked()
+	s.at(t, 3*time.Hour)
+	if asked := append(s.takeAsked(), s.told()...); len(asked) > 0 {
+		t.Errorf("afterwards: %v", asked)
+	}
+	for _, c := range []credential{reads, writes} {
+		if n := testutil.ToFloat64(s.Metrics.renewals.WithLabelValues("east", string(c), resultRenewed)); n != 1 {
+			t.Errorf("what %ss was renewed %v times, want once", c, n)
+		}
+	}
 }
 
 // A leader that begins late, or again, renews what is due, one that is told twice keeps to its pauses.
