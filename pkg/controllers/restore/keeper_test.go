@@ -198,3 +198,16 @@ func TestSomebodyWritesWhileFieldsAreRestored(t *testing.T) {
 		t.Error("nobody owns what another has set")
 	}
 }
+
+// An object that is gone is not reported on.
+func TestSomebodyDeletesItWhileFieldsAreRestored(t *testing.T) {
+	hub := hubOf(t, cut(created(t)), interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			return errors.Join(c.Patch(ctx, o, p, opts...), c.Delete(ctx, o))
+		},
+	})
+	told := []string{"it is cut"}
+	if restored, err := keeperOf(hub, &told).Keep(t.Context(), stored(t, hub)); restored || !apierrors.IsConflict(err) || len(told) > 1 {
+		t.Errorf("restored %v, %v, told %q", restored, err, told)
+	}
+}
