@@ -180,6 +180,10 @@ func TestRunInMembers(t *testing.T) {
 		"nobody has it": {map[string]int32{"a": -1, "b": -1}, nil, map[string]int32{"a": -1, "b": -1},
 			`TargetFound NotFound: there is no Deployment "shop" in the namespace on the hub, and none of the 2 clusters can scale it: ` +
 				"a: TargetNotFound, b: TargetNotFound"},
+		"nobody of many has it": {map[string]int32{"a": -1, "b": -1, "c": -1, "d": -1, "e": -1, "f": -1, "g": -1}, nil,
+			map[string]int32{"a": -1, "b": -1, "c": -1, "d": -1, "e": -1, "f": -1, "g": -1},
+			`TargetFound NotFound: there is no Deployment "shop" in the namespace on the hub, and none of the 7 clusters can scale it: ` +
+				"a: TargetNotFound, b: TargetNotFound, c: TargetNotFound, d: TargetNotFound, e: TargetNotFound, and 2 more"},
 		"one is silent, and was never seen": {map[string]int32{"a": 2, "b": 5}, func(f *fakeFleet) { f.clusters["b"].silence = silent },
 			map[string]int32{"a": 7, "b": 5}, seven},
 		"all are silent": {map[string]int32{"a": 2}, func(f *fakeFleet) { f.clusters["a"].silence = silent }, map[string]int32{"a": 2},
@@ -425,6 +429,36 @@ func TestNowhereIsSeldomAsked(t *testing.T) {
 	s.reconcileAt(program, "09:00")
 	if s.told() != "Succeeded 7" || f.clusters["a"].replicas != 7 {
 		t.Errorf("%s, and %d replicas", s.told(), f.clusters["a"].replicas)
+	}
+}
+
+// What is gone again is asked for soon, as what was never there.
+func TestGoneInMembersIsAskedForSoon(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)))
+	f := newFleet(map[string]int32{"a": -1})
+	program := s.programOf(f)
+	s.reconcileAt(program, "08:00")
+	f.clusters["a"].replicas = 1
+	s.reconcileAt(program, "08:01")
+	f.clusters["a"].replicas, f.clusters["a"].asked = -1, 0
+	s.reconcileAt(program, "09:00")
+	s.reconcileAt(program, "09:00:30")
+	if n := f.clusters["a"].asked; n != 2 {
+		t.Errorf("the cluster was asked %d times, want twice", n)
+	}
+}
+
+// Where a workload was found is for people.
+func TestWhereItWasFound(t *testing.T) {
+	has, lacks, away := selection.Cluster{Scale: &autoscalingv1.Scale{}}, selection.Cluster{}, selection.Cluster{Silence: silent}
+	away.Facts.Name = "c"
+	for want, clusters := range map[string][]selection.Cluster{
+		" in 1 cluster":                       {has, lacks},
+		" in 2 clusters (c did not answer)":   {has, has, away},
+		" in 1 cluster (c, c did not answer)": {has, away, away},
+	} {
+		found := inMembers{object: newCron(deployment), clusters: clusters, memory: &fleetMemory{}}
+		fleettest.Same(t, "found", want, found.state().Where)
 	}
 }
 
