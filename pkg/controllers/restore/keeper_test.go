@@ -211,3 +211,14 @@ func TestSomebodyDeletesItWhileFieldsAreRestored(t *testing.T) {
 		t.Errorf("restored %v, %v, told %q", restored, err, told)
 	}
 }
+
+// One that is whole by now is to be read again.
+func TestItIsWholeAgain(t *testing.T) {
+	object := created(t)
+	object.ResourceVersion = ""
+	hub := hubOf(t, object, interceptor.Funcs{})
+	told := []string{"it is cut"}
+	if restored, err := keeperOf(hub, &told).Keep(t.Context(), cut(object)); restored || !apierrors.IsConflict(err) || len(told) > 1 {
+		t.Errorf("restored %v, %v, told %q", restored, err, told)
+	}
+}

@@ -15,7 +15,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -328,6 +330,54 @@ fleetscale_cluster_token_renewals_total{cluster="east",credential="write",result
 	}
 }
 
+// When tokens expire is shown to others, for as long as they are there.
+func TestExpiriesAreShown(t *testing.T) {
+	s := newStage(t)
+	s.register(t)
+	s.at(t, 0)
+	shown, _ := s.Expiries()
+	fleettest.Same(t, "shown", map[string]time.Time{"east": noon.Add(life)}, shown)
+	for _, namespace := range []string{here, there} {
+		s.put(namespace, "east", data(s.kubeconfig(t, "s3cret")))
+	}
+	s.at(t, period)
+	shown, _ = s.Expiries()
+	fleettest.Same(t, "shown of what are no tokens", map[string]time.Time{}, shown)
+}
+
+// hanging is a hub that answers no Get before it is free.
+type hanging struct {
+	*hub
+	asked atomic.Int32
+	free  chan struct{}
+}
+
+func (h *hanging) Get(context.Context, string, string) (*corev1.Secret, error) {
+	h.asked.Add(1)
+	<-h.free
+	return nil, nil
+}
+
+// Many registrations are not seen to at once.
+func TestSomeAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hanging{hub: &hub{secrets: map[string]*corev1.Secret{}}, free: make(chan struct{})}
+		for i := range 2 * mostAtOnce {
+			h.put(here, strconv.Itoa(i), nil)
+		}
+		r := New(Options{
+			Hub: h, Registrations: registration.Options{Namespace: here}, Clock: clocktesting.NewFakePassiveClock(noon),
+			Listed: func(name string) (string, error) { return name, nil }, Metrics: NewMetrics(prometheus.NewRegistry()),
+		})
+		go func() { _ = r.pass(t.Context()) }()
+		synctest.Wait()
+		if n := h.asked.Load(); n != mostAtOnce {
+			t.Errorf("%d are seen to at once, want %d", n, mostAtOnce)
+		}
+		close(h.free)
+	})
+}
+
 func TestMetricsAreWellNamed(t *testing.T) {
 	s := newStage(t)
 	s.register(t)
@@ -593,7 +643,7 @@ func TestMemberThatIsBackIsAskedAtOnce(t *testing.T) {
 	s.expect(t, "on the hub", "fleetscale-read 5h1m0s, fleetscale-write 5h0m30s", s.expiries(t))
 }
 
-// A visit for one credential neither shortens the pause of the other, nor repeats what was told of it.
+// A visit for one credential neither changes the pause of the other, nor repeats what was told of it.
 func TestCredentialsDoNotDisturbEachOther(t *testing.T) {
 	s := newStage(t)
 	s.register(t)
@@ -607,6 +657,10 @@ func TestCredentialsDoNotDisturbEachOther(t *testing.T) {
 		if n := testutil.ToFloat64(s.Metrics.renewals.WithLabelValues("east", string(c), resultFailed)); n != 1 {
 			t.Errorf("%v attempts to renew what %ss, want 1", n, c)
 		}
+	}
+	s.at(t, 2*time.Hour+firstRetry)
+	if n := testutil.ToFloat64(s.Metrics.renewals.WithLabelValues("east", string(writes), resultFailed)); n != 2 {
+		t.Errorf("%v attempts to renew what writes after its pause, want 2", n)
 	}
 
 	s = newStage(t)
