@@ -212,13 +212,17 @@ func TestSomebodyDeletesItWhileFieldsAreRestored(t *testing.T) {
 	}
 }
 
-// One that is whole by now is to be read again.
+// One that is whole by now, or gone, is to be read again.
 func TestItIsWholeAgain(t *testing.T) {
 	object := created(t)
 	object.ResourceVersion = ""
-	hub := hubOf(t, object, interceptor.Funcs{})
-	told := []string{"it is cut"}
-	if restored, err := keeperOf(hub, &told).Keep(t.Context(), cut(object)); restored || !apierrors.IsConflict(err) || len(told) > 1 {
-		t.Errorf("restored %v, %v, told %q", restored, err, told)
+	other := object.DeepCopy()
+	other.Name = "other"
+	for _, there := range []*v1alpha1.FederatedHPA{object, other} {
+		hub := hubOf(t, there, interceptor.Funcs{})
+		told := []string{"it is cut"}
+		if restored, err := keeperOf(hub, &told).Keep(t.Context(), cut(object)); restored || !apierrors.IsConflict(err) || len(told) > 1 {
+			t.Errorf("%s is there: restored %v, %v, told %q", there.Name, restored, err, told)
+		}
 	}
 }

@@ -337,12 +337,47 @@ func TestExpiriesAreShown(t *testing.T) {
 	s.at(t, 0)
 	shown, _ := s.Expiries()
 	fleettest.Same(t, "shown", map[string]time.Time{"east": noon.Add(life)}, shown)
+	s.Listed = func(string) (string, error) { return "west", nil }
+	s.at(t, period)
+	shown, _ = s.Expiries()
+	fleettest.Same(t, "shown of what has another name", map[string]time.Time{"west": noon.Add(life)}, shown)
 	for _, namespace := range []string{here, there} {
 		s.put(namespace, "east", data(s.kubeconfig(t, "s3cret")))
 	}
-	s.at(t, period)
+	s.at(t, 2*period)
 	shown, _ = s.Expiries()
 	fleettest.Same(t, "shown of what are no tokens", map[string]time.Time{}, shown)
+}
+
+// What is shown of a cluster stays if another registration had its name just before, whichever is seen to first.
+func TestNameOfAnother(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			h := &hub{secrets: map[string]*corev1.Secret{}}
+			for _, name := range []string{"a", "b"} {
+				h.put(here, name, data(registrationtest.Kubeconfig(t, registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) {
+					u.Token = token(writer, noon, life)
+				}))))
+			}
+			listed := map[string]string{"a": "east"}
+			r := New(Options{
+				Hub: h, Registrations: registration.Options{Namespace: here}, Clock: clocktesting.NewFakePassiveClock(noon),
+				Listed: func(name string) (string, error) {
+					synctest.Wait() // until who was seen to before is done with
+					return listed[name], nil
+				},
+				Events: record.NewFakeRecorder(100), Metrics: NewMetrics(prometheus.NewRegistry()),
+			})
+			for _, next := range []map[string]string{{"a": "west", "b": "east"}, nil} {
+				if err := r.pass(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				listed = next
+			}
+			shown, _ := r.Expiries()
+			fleettest.Same(t, "shown", map[string]time.Time{"east": noon.Add(life), "west": noon.Add(life)}, shown)
+		})
+	}
 }
 
 // hanging is a hub that answers no Get before it is free.
