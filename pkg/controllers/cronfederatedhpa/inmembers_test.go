@@ -462,6 +462,23 @@ func TestWhereItWasFound(t *testing.T) {
 	}
 }
 
+// How replicas were to be divided for a run that was given up does not matter to the next one.
+func TestRunInMembersAfterOneThatWasGivenUp(t *testing.T) {
+	object := newCron(deployment, sets("r", "0 9 * * *", 7))
+	object.Spec.Rules[0].MaxDelaySeconds = new(int64(60))
+	s := newSim(t, moment(t, "08:00"), admitted(object))
+	f := newFleet(map[string]int32{"a": 2, "b": 1})
+	f.clusters["b"].failSet = errors.New("no")
+	program := s.programOf(f)
+	for _, at := range []string{"08:00", "09:00", "09:02"} {
+		s.reconcileAt(program, at)
+	}
+	f.clusters["b"].failSet = nil
+	f.clusters["a"].replicas, f.clusters["b"].replicas = 10, 100
+	s.reconcileAt(program, "2027-03-02 09:00:00")
+	fleettest.Same(t, "replicas", map[string]int32{"a": 1, "b": 6}, f.runs())
+}
+
 // An autoscaler in a cluster is known until the target is read again.
 func TestConflictInMemberIsKept(t *testing.T) {
 	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)))
