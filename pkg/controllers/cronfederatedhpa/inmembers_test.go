@@ -244,6 +244,8 @@ func TestRunDividesInMembers(t *testing.T) {
 		}
 	}
 	const ten = "Succeeded 10"
+	const oddOperator = "spec.replicaDistribution: reading clusterAutoscalingPreference[0].targetCluster: reading labelSelector: " +
+		`"Odd" is not a valid label selector operator`
 	tests := map[string]struct {
 		runs    map[string]int32
 		spec    func(*v1alpha1.CronFederatedHPASpec)
@@ -269,6 +271,12 @@ func TestRunDividesInMembers(t *testing.T) {
 			func(f *fakeFleet) { f.clusters["a"].room, f.clusters["b"].room = 50, 5 }, map[string]int32{"a": 4, "b": 6}, ten},
 		"to as few as have room": {map[string]int32{"a": 0, "b": 0}, divides(v1alpha1.DistributionAggregated),
 			func(f *fakeFleet) { f.clusters["a"].room, f.clusters["b"].room = 5, 50 }, map[string]int32{"a": 0, "b": 10}, ten},
+		"by a preference that cannot be read": {map[string]int32{"a": 1, "b": 1},
+			divides(v1alpha1.DistributionStaticWeighted, prefers("a", func(p *preference) {
+				odd := []metav1.LabelSelectorRequirement{{Key: "k", Operator: "Odd"}}
+				p.TargetCluster = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchExpressions: odd}}
+			})), nil, map[string]int32{"a": 1, "b": 1},
+			`Failed: reading Deployment "shop": ` + oddOperator + `; TargetFound Unreachable: reading Deployment "shop": ` + oddOperator},
 		"within thresholds": {map[string]int32{"a": 1, "b": 1},
 			divides(v1alpha1.DistributionDynamicWeighted, prefers("a", most(3))), nil, map[string]int32{"a": 3, "b": 7}, ten},
 		"beyond all thresholds": {map[string]int32{"a": 1, "b": 1},
