@@ -18,6 +18,18 @@ func cordoned(s *Site)         { s.Standing = taints.Cordoned }
 func drained(s *Site)          { s.Standing = taints.Drained }
 func ready(n int32) siteChange { return func(s *Site) { s.Ready = n } }
 
+// How a cluster takes part in a division of replicas.
+func TestUnder(t *testing.T) {
+	free := Cluster{Preference: Preference{Floor: 3, Ceiling: 9}, Current: 2, Moved: 1}
+	for standing, want := range map[taints.Standing]Cluster{
+		taints.Free:     free,
+		taints.Cordoned: {Preference: Preference{Floor: 2, Ceiling: 2}, Current: 2, Moved: 1, Cap: &Bounds{Max: 2}},
+		taints.Drained:  {Preference: Preference{Ceiling: 2}, Current: 2, Limit: new(int32), Cap: &Bounds{}},
+	} {
+		fleettest.Same(t, fmt.Sprint(standing), want, free.Under(standing))
+	}
+}
+
 func TestCordonAndDrain(t *testing.T) {
 	none := v1alpha1.Rebalance{Strategy: v1alpha1.RebalanceNone}
 	rest := func(s *Snapshot) { s.Rebalance = none }

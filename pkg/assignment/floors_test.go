@@ -20,6 +20,7 @@ func TestFloorsHold(t *testing.T) {
 	policies := []Policy{StaticWeighted, DynamicWeighted, Aggregated, Prioritized}
 	for range fleettest.Rounds(20_000, 10) {
 		s, all := anyEdit(r, policies[r.IntN(len(policies))])
+		s.ScalingToZero = s.Min == 0
 		step := Next(s)
 		shares, visible, silent := Assign(all).Bounds, int64(0), int64(0)
 		for _, one := range s.Sites {
@@ -33,7 +34,8 @@ func TestFloorsHold(t *testing.T) {
 				t.Fatalf("%s gets %d to %d: %s of %s", one.Name, least, most, told(step), describe(s))
 			}
 			scale := ptr.Deref(step.Sites[one.Name].Scale, 0)
-			if begins := one.Max == 0 && one.Current == 0 && most > 0; begins && (scale < 1 || int64(scale) > most) {
+			begins := one.Max == 0 && one.Current == 0 && most > 0
+			if begins && (s.ScalingToZero != (scale == 0) || int64(scale) > most) {
 				t.Fatalf("%s begins with %d: %s of %s", one.Name, scale, told(step), describe(s))
 			}
 			share := shares[one.Name].Max

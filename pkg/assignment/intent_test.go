@@ -57,6 +57,7 @@ func TestLapsed(t *testing.T) {
 		"to zero, and it refused": {snapshot(StaticWeighted, 2, 10, site("a", 1, 3, 1, ratio(400), toSleep, balks),
 			site("b", 1, 3, 1, ratio(400)), site("c", 1, 4, 1, ratio(400))).change(quiet),
 			[]string{"a"}, false},
+		"to zero, as it is drained": {snapshot(StaticWeighted, 2, 10, site("a", 0, 0, 1, toSleep, drained), site("b", 2, 10, 2)), nil, false},
 		"from zero": {snapshot(StaticWeighted, 2, 10, site("a", 1, 5, 0, atZero, func(s *Site) { s.Ordered = new(int32(1)) }),
 			site("b", 1, 5, 1, ratio(400))).change(quiet),
 			nil, false},

@@ -26,15 +26,21 @@ type pkg struct {
 	above                                       *pkg // the one of the directory above, if it imports this one: its tests judge this one, too
 }
 
-// relate has each package know the one above it.
-func relate(packages []pkg) {
-	for i := range packages {
-		for j := range packages {
-			if p, a := &packages[i], &packages[j]; a.Dir == filepath.Dir(p.Dir) && a.tested() && slices.Contains(a.Imports, p.ImportPath) {
-				p.above = a
-			}
+// relate has each package know the one above it, whether or not the patterns name that one, too.
+func relate(ctx context.Context, packages []pkg) error {
+	for i, p := range packages {
+		if p.Dir == p.Module.Dir {
+			continue
+		}
+		above, err := list(ctx, filepath.Dir(p.Dir), []string{"-e", "."}) // there may be none
+		if err != nil {
+			return err
+		}
+		if a := above[0]; a.tested() && slices.Contains(a.Imports, p.ImportPath) {
+			packages[i].above = &a
 		}
 	}
+	return nil
 }
 
 func (p pkg) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
@@ -80,7 +86,9 @@ func mutantsOf(ctx context.Context, dir string, patterns []string) ([]mutant, er
 	if err != nil {
 		return nil, err
 	}
-	relate(packages)
+	if err := relate(ctx, packages); err != nil {
+		return nil, err
+	}
 	var all []mutant
 	for _, p := range packages {
 		own, err := p.mutants()

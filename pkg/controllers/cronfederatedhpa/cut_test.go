@@ -288,3 +288,14 @@ func TestCopyThatDoesNotStick(t *testing.T) {
 		})
 	}
 }
+
+// What the status cannot say is not said in an Event either, and is tried again.
+func TestLostFieldThatCannotBeTold(t *testing.T) {
+	s := newCutStory(t)
+	no := errors.New("no")
+	s.before = func(int) error { return no }
+	if err := s.tellCut(t.Context(), s.cron(), "it is cut"); !errors.Is(err, no) {
+		t.Errorf("error %v, want %v", err, no)
+	}
+	s.saysInOrder()
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -142,6 +143,10 @@ func TestRunInMembers(t *testing.T) {
 		"nobody has it": {map[string]int32{"a": -1, "b": -1}, nil, map[string]int32{"a": -1, "b": -1},
 			`TargetFound NotFound: there is no Deployment "shop" in the namespace on the hub, and none of the 2 clusters can scale it: ` +
 				"a: TargetNotFound, b: TargetNotFound"},
+		"nobody of many has it": {map[string]int32{"a": -1, "b": -1, "c": -1, "d": -1, "e": -1, "f": -1, "g": -1}, nil,
+			map[string]int32{"a": -1, "b": -1, "c": -1, "d": -1, "e": -1, "f": -1, "g": -1},
+			`TargetFound NotFound: there is no Deployment "shop" in the namespace on the hub, and none of the 7 clusters can scale it: ` +
+				"a: TargetNotFound, b: TargetNotFound, c: TargetNotFound, d: TargetNotFound, e: TargetNotFound, and 2 more"},
 		"one is silent, and was never seen": {map[string]int32{"a": 2, "b": 5},
 			func(f *fakeFleet) { f.clusters["b"].Silent = federatedhpatest.Silence() },
 			map[string]int32{"a": 7, "b": 5}, seven},
@@ -203,6 +208,8 @@ func TestRunDividesInMembers(t *testing.T) {
 		}
 	}
 	const ten = "Succeeded 10"
+	const oddOperator = "spec.replicaDistribution: reading clusterAutoscalingPreference[0].targetCluster: reading labelSelector: " +
+		`"Odd" is not a valid label selector operator`
 	tests := map[string]struct {
 		runs    map[string]int32
 		spec    func(*v1alpha1.CronFederatedHPASpec)
@@ -228,6 +235,12 @@ func TestRunDividesInMembers(t *testing.T) {
 			func(f *fakeFleet) { f.clusters["a"].room, f.clusters["b"].room = 50, 5 }, map[string]int32{"a": 4, "b": 6}, ten},
 		"to as few as have room": {map[string]int32{"a": 0, "b": 0}, divides(v1alpha1.DistributionAggregated),
 			func(f *fakeFleet) { f.clusters["a"].room, f.clusters["b"].room = 5, 50 }, map[string]int32{"a": 0, "b": 10}, ten},
+		"by a preference that cannot be read": {map[string]int32{"a": 1, "b": 1},
+			divides(v1alpha1.DistributionStaticWeighted, prefers("a", func(p *preference) {
+				odd := []metav1.LabelSelectorRequirement{{Key: "k", Operator: "Odd"}}
+				p.TargetCluster = &v1alpha1.ClusterAffinity{LabelSelector: &metav1.LabelSelector{MatchExpressions: odd}}
+			})), nil, map[string]int32{"a": 1, "b": 1},
+			`Failed: reading Deployment "shop": ` + oddOperator + `; TargetFound Unreachable: reading Deployment "shop": ` + oddOperator},
 		"within thresholds": {map[string]int32{"a": 1, "b": 1},
 			divides(v1alpha1.DistributionDynamicWeighted, prefers("a", most(3))), nil, map[string]int32{"a": 3, "b": 7}, ten},
 		"beyond all thresholds": {map[string]int32{"a": 1, "b": 1},
@@ -389,6 +402,55 @@ func TestNowhereIsSeldomAsked(t *testing.T) {
 	if s.told() != "Succeeded 7" || f.runs()["a"] != 7 {
 		t.Errorf("%s, and %d replicas", s.told(), f.runs()["a"])
 	}
+}
+
+// What is gone again is asked for soon, as what was never there.
+func TestGoneInMembersIsAskedForSoon(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)))
+	f := newFleet(map[string]int32{"a": -1})
+	program := s.programOf(f)
+	s.reconcileAt(program, "08:00")
+	f.clusters["a"].run(1)
+	s.reconcileAt(program, "08:01")
+	clear(f.clusters["a"].Workloads)
+	f.clusters["a"].Reads = 0
+	s.reconcileAt(program, "09:00")
+	s.reconcileAt(program, "09:00:30")
+	if n := f.clusters["a"].Reads; n != 2 {
+		t.Errorf("the cluster was asked %d times, want twice", n)
+	}
+}
+
+// Where a workload was found is for people.
+func TestWhereItWasFound(t *testing.T) {
+	has, lacks, away := selection.Cluster{Scale: &autoscalingv1.Scale{}}, selection.Cluster{}, selection.Cluster{Silence: federatedhpatest.Silence()}
+	away.Facts.Name = "c"
+	for want, clusters := range map[string][]selection.Cluster{
+		" in 1 cluster":                       {has, lacks},
+		" in 2 clusters (c did not answer)":   {has, has, away},
+		" in 1 cluster (c, c did not answer)": {has, away, away},
+	} {
+		found := inMembers{object: newCron(deployment), clusters: clusters, memory: &fleetMemory{}}
+		fleettest.Same(t, "found", want, found.state().Where)
+	}
+}
+
+// How replicas were to be divided for a run that was given up does not matter to the next one.
+func TestRunInMembersAfterOneThatWasGivenUp(t *testing.T) {
+	object := newCron(deployment, sets("r", "0 9 * * *", 7))
+	object.Spec.Rules[0].MaxDelaySeconds = new(int64(60))
+	s := newSim(t, moment(t, "08:00"), admitted(object))
+	f := newFleet(map[string]int32{"a": 2, "b": 1})
+	f.clusters["b"].refuse(errors.New("no"))
+	program := s.programOf(f)
+	for _, at := range []string{"08:00", "09:00", "09:02"} {
+		s.reconcileAt(program, at)
+	}
+	f.clusters["b"].FailSet = nil
+	f.clusters["a"].run(10)
+	f.clusters["b"].run(100)
+	s.reconcileAt(program, "2027-03-02 09:00:00")
+	fleettest.Same(t, "replicas", map[string]int32{"a": 1, "b": 6}, f.runs())
 }
 
 // An autoscaler in a cluster is known until the target is read again.

@@ -132,6 +132,13 @@ func TestScaledBy(t *testing.T) {
 			}
 		})
 	}
+	no := errors.New("no")
+	hub := interceptor.NewClient(fakeHub(t), interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return no },
+	})
+	if _, err := scaledBy(t.Context(), hub, newCron(deployment)); !errors.Is(err, no) {
+		t.Errorf("error %v, want %v", err, no)
+	}
 }
 
 // What another sets is not changed, and the run says why.
@@ -530,6 +537,20 @@ func TestOvertakenByOthers(t *testing.T) {
 		if said != want.said {
 			t.Errorf("%d conflicts: recorded as %q, want %q", conflicts, said, want.said)
 		}
+	}
+}
+
+func TestStatusThatCannotBeWritten(t *testing.T) {
+	s := newSim(t, moment(t, "08:00"), newCron(deployment, sets("r", "0 9 * * *", 7)), newDeployment(3))
+	no := errors.New("no")
+	s.before = func(call int) error { // target and object are read, and then the status is written
+		if call == 2 {
+			return no
+		}
+		return nil
+	}
+	if _, err := s.reconcile(s.program()); !errors.Is(err, no) {
+		t.Errorf("error %v, want %v", err, no)
 	}
 }
 

@@ -317,3 +317,14 @@ func TestPausedObjectThatIsRestored(t *testing.T) {
 	same(t, "AbleToScale once it is whole", "", summary.Condition(&w.object().Status, autoscalingv2.AbleToScale).Reason)
 	same(t, "state", v1alpha1.StatePaused, w.object().Status.Summary.State)
 }
+
+// An object that cannot get a copy of its fields is scaled all the same.
+func TestUnprotectedObjectIsScaled(t *testing.T) {
+	w := inMembers(t, map[string]int32{"east": 10})
+	w.usesPercent(75)
+	w.hub.FailPatch = func() error { return errHeld }
+	if err := w.reconcileN(1); err != nil {
+		t.Error(err)
+	}
+	same(t, "runs", map[string]int32{"east": 15}, w.runs())
+}

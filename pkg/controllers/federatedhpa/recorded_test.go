@@ -49,7 +49,10 @@ func TestWhatIsRecorded(t *testing.T) {
 			}
 			round()
 			w.usesPercent(75)
-			round()
+			for _, refused := range []func() error{func() error { return errHeld }, nil} {
+				w.hub.failSet, w.members["east"].FailSet, w.members["west"].FailSet = refused, refused, refused
+				round()
+			}
 			w.usesPercent(50)
 			round()
 			w.members["west"].Silent = federatedhpatest.Silence()
@@ -72,15 +75,15 @@ func TestWhatIsRecorded(t *testing.T) {
 				got = append(got, line{r.Question.Scale.Replicas, r.Decided, r.After, r.Outcome})
 			}
 			want := []line{
-				{10, 10, 10, recording.Kept}, {10, 15, 15, recording.Scaled}, {15, 15, 15, recording.Kept}, {15, 15, 15, recording.Kept},
-				{15, 12, 12, recording.Scaled}, {12, 12, 12, recording.Kept}, {12, 12, 12, recording.Observed},
+				{10, 10, 10, recording.Kept}, {10, 15, 10, recording.Refused}, {10, 15, 15, recording.Scaled}, {15, 15, 15, recording.Kept},
+				{15, 15, 15, recording.Kept}, {15, 12, 12, recording.Scaled}, {12, 12, 12, recording.Kept}, {12, 12, 12, recording.Observed},
 			}
 			fleettest.Same(t, "", want, got)
 			result, err := replay.Run(all, replay.Options{})
 			if err != nil || result.Differences != 0 {
 				t.Errorf("%d differences, %v", result.Differences, err)
 			}
-			if p := result.Points[3]; p.Unknown != replay.Unseen {
+			if p := result.Points[4]; p.Unknown != replay.Unseen {
 				t.Errorf("with a silent cluster: %+v", p)
 			}
 			if f := all[1].Facts; len(f) != 2 || f[0].Ready == nil || *f[0].Ready != 5 || f[0].Age == nil {

@@ -24,10 +24,7 @@ const Name = "federatedhpa"
 
 // AddToScheme adds the kinds that the controller reads to scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
-	if err := errors.Join(v1alpha1.AddToScheme(scheme), placement.AddToScheme(scheme)); err != nil {
-		return err
-	}
-	return autoscalingv2.AddToScheme(scheme)
+	return errors.Join(v1alpha1.AddToScheme(scheme), placement.AddToScheme(scheme), autoscalingv2.AddToScheme(scheme))
 }
 
 // SetUp adds the controller to the manager, which runs it while it is the leader, or has shards. Each object is reconciled on creation,

@@ -54,3 +54,11 @@ type servesNothing struct{ meta.RESTMapper }
 func (servesNothing) RESTMappings(schema.GroupKind, ...string) ([]*meta.RESTMapping, error) {
 	return nil, nil
 }
+
+func TestAnObjectThatCanNotBeRead(t *testing.T) {
+	w := onHub(t)
+	w.hub.Reach = func() (bool, error) { return false, errHeld }
+	if _, err := w.reconcile(web); !errors.Is(err, errHeld) {
+		t.Errorf("error %v, want %v", err, errHeld)
+	}
+}

@@ -349,6 +349,15 @@ func TestKillsCountUntilResized(t *testing.T) {
 	}
 }
 
+// Of many that are killed at once one Event tells.
+func TestKillsAreToldTogether(t *testing.T) {
+	for n, and := range map[int]string{1: "", 2: ", and 1 more"} {
+		fed := history.Fed{Cluster: "east", Kills: make([]history.Kill, n)}
+		fed.Kills[0] = history.Kill{Pod: "web-0", Container: "app"}
+		same(t, "told", "cluster east: container app of Pod web-0 was killed for want of memory"+and+"; more is recommended for it", killed(fed))
+	}
+}
+
 // A percentage is rounded down, and one Pod always may be disrupted.
 func TestBudget(t *testing.T) {
 	for _, tc := range []struct {

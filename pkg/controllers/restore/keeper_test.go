@@ -198,3 +198,31 @@ func TestSomebodyWritesWhileFieldsAreRestored(t *testing.T) {
 		t.Error("nobody owns what another has set")
 	}
 }
+
+// An object that is gone is not reported on.
+func TestSomebodyDeletesItWhileFieldsAreRestored(t *testing.T) {
+	hub := hubOf(t, cut(created(t)), interceptor.Funcs{
+		Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			return errors.Join(c.Patch(ctx, o, p, opts...), c.Delete(ctx, o))
+		},
+	})
+	told := []string{"it is cut"}
+	if restored, err := keeperOf(hub, &told).Keep(t.Context(), stored(t, hub)); restored || !apierrors.IsConflict(err) || len(told) > 1 {
+		t.Errorf("restored %v, %v, told %q", restored, err, told)
+	}
+}
+
+// One that is whole by now, or gone, is to be read again.
+func TestItIsWholeAgain(t *testing.T) {
+	object := created(t)
+	object.ResourceVersion = ""
+	other := object.DeepCopy()
+	other.Name = "other"
+	for _, there := range []*v1alpha1.FederatedHPA{object, other} {
+		hub := hubOf(t, there, interceptor.Funcs{})
+		told := []string{"it is cut"}
+		if restored, err := keeperOf(hub, &told).Keep(t.Context(), cut(object)); restored || !apierrors.IsConflict(err) || len(told) > 1 {
+			t.Errorf("%s is there: restored %v, %v, told %q", there.Name, restored, err, told)
+		}
+	}
+}

@@ -221,9 +221,11 @@ func TestFirstAsTheHubKnowsIt(t *testing.T) {
 	w.shards.End(shardOf["a"])
 	w.shards.Begin(t.Context(), shardOf["a"])
 	same(t, "the next time, the cache is behind", reconcile.Result{RequeueAfter: perobject.Soon}, w.reconcile(t, "a"))
-	w.hub.fails = errors.New("the hub hangs")
-	if _, err := w.divided.Reconcile(t.Context(), request("shop/a")); !errors.Is(err, w.hub.fails) {
-		t.Errorf("error %v, want %v", err, w.hub.fails)
+	for _, of := range []*objects{w.hub, w.cache} {
+		of.fails = errors.New("it hangs")
+		if _, err := w.divided.Reconcile(t.Context(), request("shop/a")); !errors.Is(err, of.fails) {
+			t.Errorf("error %v, want %v", err, of.fails)
+		}
 	}
 }
 

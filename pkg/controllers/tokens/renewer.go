@@ -102,11 +102,11 @@ func (r *Renewer) pass(ctx context.Context) error {
 		}
 	}
 	r.forget(registered)
+	silences := r.list(registered)
 	var group errgroup.Group
 	group.SetLimit(mostAtOnce)
 	for name, version := range registered {
-		cluster, silence := r.Listed(name)
-		k := r.of(name, cluster)
+		k := r.known[name] // nil: it is not listed
 		versions := [2]string{version, beside[name]}
 		if k == nil || versions == k.versions && (k.again.IsZero() || r.Clock.Now().Before(k.again)) {
 			continue
@@ -115,9 +115,9 @@ func (r *Renewer) pass(ctx context.Context) error {
 			k.slots = map[credential]*slot{reads: {told: k.said(reads)}, writes: {told: k.said(writes)}}
 		}
 		group.Go(func() error {
-			if err := r.visit(ctx, name, k, silence); err != nil {
+			if err := r.visit(ctx, name, k, silences[name]); err != nil {
 				k.versions = [2]string{} // to be visited again
-				klog.FromContext(ctx).Info("Could not see to the tokens of the registration", "cluster", cluster, "err", err)
+				klog.FromContext(ctx).Info("Could not see to the tokens of the registration", "cluster", k.cluster, "err", err)
 			}
 			return nil
 		})
@@ -132,18 +132,21 @@ func (r *Renewer) apart() bool {
 	return r.Registrations.WriteNamespace != "" && r.Registrations.WriteNamespace != r.Registrations.Namespace
 }
 
-// of returns what is known of a registration under the name of its cluster; nil: it is not listed.
-func (r *Renewer) of(name, cluster string) *known {
-	k := r.known[name]
-	if k != nil && k.cluster != cluster {
-		r.drop(name, k)
-		k = nil
+// list knows the registrations that are listed, each under the name of its cluster, and returns why these must not be asked. All that
+// have lost a name are dropped before anything is shown of who has it now.
+func (r *Renewer) list(registered map[string]string) (silences map[string]error) {
+	silences = make(map[string]error, len(registered))
+	for name := range registered {
+		cluster, silence := r.Listed(name)
+		silences[name] = silence
+		if k := r.known[name]; k != nil && k.cluster != cluster {
+			r.drop(name, k)
+		}
+		if r.known[name] == nil && cluster != "" {
+			r.known[name] = &known{cluster: cluster}
+		}
 	}
-	if k == nil && cluster != "" {
-		k = &known{cluster: cluster}
-		r.known[name] = k
-	}
-	return k
+	return silences
 }
 
 // forget drops what is known of registrations that are gone.

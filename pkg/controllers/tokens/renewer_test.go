@@ -15,7 +15,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -328,6 +330,89 @@ fleetscale_cluster_token_renewals_total{cluster="east",credential="write",result
 	}
 }
 
+// When tokens expire is shown to others, for as long as they are there.
+func TestExpiriesAreShown(t *testing.T) {
+	s := newStage(t)
+	s.register(t)
+	s.at(t, 0)
+	shown, _ := s.Expiries()
+	fleettest.Same(t, "shown", map[string]time.Time{"east": noon.Add(life)}, shown)
+	s.Listed = func(string) (string, error) { return "west", nil }
+	s.at(t, period)
+	shown, _ = s.Expiries()
+	fleettest.Same(t, "shown of what has another name", map[string]time.Time{"west": noon.Add(life)}, shown)
+	for _, namespace := range []string{here, there} {
+		s.put(namespace, "east", data(s.kubeconfig(t, "s3cret")))
+	}
+	s.at(t, 2*period)
+	shown, _ = s.Expiries()
+	fleettest.Same(t, "shown of what are no tokens", map[string]time.Time{}, shown)
+}
+
+// What is shown of a cluster stays if another registration had its name just before, whichever is seen to first.
+func TestNameOfAnother(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			h := &hub{secrets: map[string]*corev1.Secret{}}
+			for _, name := range []string{"a", "b"} {
+				h.put(here, name, data(registrationtest.Kubeconfig(t, registrationtest.OnUser(func(u *clientcmdapi.AuthInfo) {
+					u.Token = token(writer, noon, life)
+				}))))
+			}
+			listed := map[string]string{"a": "east"}
+			r := New(Options{
+				Hub: h, Registrations: registration.Options{Namespace: here}, Clock: clocktesting.NewFakePassiveClock(noon),
+				Listed: func(name string) (string, error) {
+					synctest.Wait() // until who was seen to before is done with
+					return listed[name], nil
+				},
+				Events: record.NewFakeRecorder(100), Metrics: NewMetrics(prometheus.NewRegistry()),
+			})
+			for _, next := range []map[string]string{{"a": "west", "b": "east"}, nil} {
+				if err := r.pass(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				listed = next
+			}
+			shown, _ := r.Expiries()
+			fleettest.Same(t, "shown", map[string]time.Time{"east": noon.Add(life), "west": noon.Add(life)}, shown)
+		})
+	}
+}
+
+// hanging is a hub that answers no Get before it is free.
+type hanging struct {
+	*hub
+	asked atomic.Int32
+	free  chan struct{}
+}
+
+func (h *hanging) Get(context.Context, string, string) (*corev1.Secret, error) {
+	h.asked.Add(1)
+	<-h.free
+	return nil, nil
+}
+
+// Many registrations are not seen to at once.
+func TestSomeAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hanging{hub: &hub{secrets: map[string]*corev1.Secret{}}, free: make(chan struct{})}
+		for i := range 2 * mostAtOnce {
+			h.put(here, strconv.Itoa(i), nil)
+		}
+		r := New(Options{
+			Hub: h, Registrations: registration.Options{Namespace: here}, Clock: clocktesting.NewFakePassiveClock(noon),
+			Listed: func(name string) (string, error) { return name, nil }, Metrics: NewMetrics(prometheus.NewRegistry()),
+		})
+		go func() { _ = r.pass(t.Context()) }()
+		synctest.Wait()
+		if n := h.asked.Load(); n != mostAtOnce {
+			t.Errorf("%d are seen to at once, want %d", n, mostAtOnce)
+		}
+		close(h.free)
+	})
+}
+
 func TestMetricsAreWellNamed(t *testing.T) {
 	s := newStage(t)
 	s.register(t)
@@ -554,6 +639,31 @@ func TestOneCredentialForBoth(t *testing.T) {
 	s.put(here, "east", data(s.kubeconfig(t, token(writer, noon, life))))
 	s.at(t, 2*time.Hour)
 	s.expect(t, "on the hub", "fleetscale-write 5h0m0s", s.expiries(t))
+	s.at(t, 2*time.Hour+period)
+	if told := s.told(); len(told) > 0 {
+		t.Errorf("told %q", told)
+	}
+}
+
+// Secrets of the older form hold both credentials, and keep both.
+func TestBothCredentialsInOneSecret(t *testing.T) {
+	s := newStage(t)
+	s.put(here, "east", map[string][]byte{
+		"kubeconfig":      s.kubeconfig(t, token(writer, noon, life)),
+		"kubeconfig-read": s.kubeconfig(t, token(reader, noon, life)),
+	})
+	s.at(t, 2*time.Hour)
+	s.at(t, 2*time.Hour+period)
+	s.takeAsked()
+	s.at(t, 3*time.Hour)
+	if asked := append(s.takeAsked(), s.told()...); len(asked) > 0 {
+		t.Errorf("afterwards: %v", asked)
+	}
+	for _, c := range []credential{reads, writes} {
+		if n := testutil.ToFloat64(s.Metrics.renewals.WithLabelValues("east", string(c), resultRenewed)); n != 1 {
+			t.Errorf("what %ss was renewed %v times, want once", c, n)
+		}
+	}
 }
 
 // A leader that begins late, or again, renews what is due, one that is told twice keeps to its pauses.
@@ -568,7 +678,7 @@ func TestMemberThatIsBackIsAskedAtOnce(t *testing.T) {
 	s.expect(t, "on the hub", "fleetscale-read 5h1m0s, fleetscale-write 5h0m30s", s.expiries(t))
 }
 
-// A visit for one credential neither shortens the pause of the other, nor repeats what was told of it.
+// A visit for one credential neither changes the pause of the other, nor repeats what was told of it.
 func TestCredentialsDoNotDisturbEachOther(t *testing.T) {
 	s := newStage(t)
 	s.register(t)
@@ -582,6 +692,10 @@ func TestCredentialsDoNotDisturbEachOther(t *testing.T) {
 		if n := testutil.ToFloat64(s.Metrics.renewals.WithLabelValues("east", string(c), resultFailed)); n != 1 {
 			t.Errorf("%v attempts to renew what %ss, want 1", n, c)
 		}
+	}
+	s.at(t, 2*time.Hour+firstRetry)
+	if n := testutil.ToFloat64(s.Metrics.renewals.WithLabelValues("east", string(writes), resultFailed)); n != 2 {
+		t.Errorf("%v attempts to renew what writes after its pause, want 2", n)
 	}
 
 	s = newStage(t)

@@ -45,7 +45,7 @@ func (m *Mode) gather(ctx context.Context, object *v1alpha1.FederatedHPA, memory
 	m.readMembers(ctx, &in)
 	in.propagation = m.propagation(ctx, &in, memory)
 	if q := in.terms(); q.NeedsMetrics() {
-		in.template = m.templateOf(ctx, &in)
+		in.template = in.templateOf()
 		in.metrics, in.took = m.ask(ctx, &in)
 	}
 	return in
@@ -176,15 +176,12 @@ func (p *part) readPods(ctx context.Context, in *situation) {
 }
 
 // templateOf returns what a Pod of the workload requests, for Pods that count though they cannot be seen. Any Pod that can be
-// seen tells it.
-func (m *Mode) templateOf(ctx context.Context, in *situation) *replicas.Requests {
+// seen tells it; where none can, no utilization is known.
+func (in *situation) templateOf() *replicas.Requests {
 	for i := range in.parts {
 		if seen := in.parts[i].Pods.Pods; len(seen) > 0 {
 			return seen[0].Requests
 		}
 	}
-	if in.inMembers {
-		return nil
-	}
-	return m.templateOnHub(ctx, in.Object)
+	return nil
 }

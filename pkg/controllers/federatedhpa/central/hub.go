@@ -10,15 +10,12 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/klog/v2"
 
 	"github.com/fleetscale/fleetscale/pkg/apis/autoscaling/v1alpha1"
 	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/record"
-	"github.com/fleetscale/fleetscale/pkg/controllers/federatedhpa/sight"
 	"github.com/fleetscale/fleetscale/pkg/members/workload"
 	"github.com/fleetscale/fleetscale/pkg/replicas"
 )
@@ -109,22 +106,4 @@ func groupKindOf(ref autoscalingv2.CrossVersionObjectReference) (schema.GroupKin
 		return schema.GroupKind{}, replicas.SpecError{Err: err}
 	}
 	return schema.GroupKind{Group: gv.Group, Kind: ref.Kind}, nil
-}
-
-// templateOnHub returns what a Pod of the workload requests by its template; nil if that cannot be said.
-func (m *Mode) templateOnHub(ctx context.Context, object *v1alpha1.FederatedHPA) *replicas.Requests {
-	found, err := sight.OnHub(ctx, m.Live, object)
-	if found == nil && err == nil {
-		return nil
-	}
-	var template *corev1.PodTemplateSpec
-	if err == nil {
-		template, err = workload.TemplateOf(found)
-	}
-	if err != nil {
-		klog.FromContext(ctx).V(2).Info("Could not read the template of the workload's Pods",
-			"workload", workload.Describe(object.Spec.ScaleTargetRef), "err", err)
-		return nil
-	}
-	return replicas.RequestsOf(&template.Spec)
 }

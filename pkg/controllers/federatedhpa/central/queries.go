@@ -92,7 +92,7 @@ func (in *situation) groups() ([]alike, error) {
 	clusters := map[string][]string{}
 	for p := range sight.Pointers(in.parts) {
 		if p.takesPart() {
-			text := cmp.Or(p.selector(in.scale.Selector), in.scale.Selector)
+			text := p.selector(in.scale.Selector)
 			clusters[text] = append(clusters[text], p.Facts.Name)
 		}
 	}

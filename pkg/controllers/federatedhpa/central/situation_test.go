@@ -64,6 +64,8 @@ func TestSeen(t *testing.T) {
 			replicas.Cluster{Replicas: new(int32(7)), Lagging: true}},
 		"what moves there runs elsewhere": {selection.Cluster{Scale: scaleOf(6, 6, "")}, part{moved: 2}, 6,
 			replicas.Cluster{Replicas: new(int32(4))}},
+		"of one that is drained all runs elsewhere": {selection.Cluster{Scale: scaleOf(6, 6, "")},
+			part{takenOver: true, assigned: new(int32(6)), moved: 6}, 6, replicas.Cluster{Assigned: new(int32), Replicas: new(int32)}},
 		"also where it cannot be read": {selection.Cluster{Pods: unknown}, part{moved: 2, assigned: new(int32(6))}, 6,
 			replicas.Cluster{Silent: forbidden, Assigned: new(int32(6)), Replicas: new(int32(4))}},
 		"the selector of all is not repeated": {selection.Cluster{Scale: scaleOf(1, 1, "app=web")}, part{}, 1,
@@ -166,6 +168,16 @@ func TestQuestion(t *testing.T) {
 		in.parts[i].Pods.Known = true
 	}
 	same(t, "question", want, in.question())
+}
+
+// A cluster may select Pods in its own way.
+func TestSelectorOfPart(t *testing.T) {
+	for own, want := range map[string]string{"": "app=web", "app=own": "app=own"} {
+		p := part{Cluster: &selection.Cluster{Scale: &autoscalingv1.Scale{Status: autoscalingv1.ScaleStatus{Selector: own}}}}
+		same(t, "selector", want, p.selector("app=web"))
+	}
+	unread := part{Cluster: &selection.Cluster{}}
+	same(t, "selector where it is not read", "app=web", unread.selector("app=web"))
 }
 
 // A selector is parsed once where it is that of the whole, and else each time.

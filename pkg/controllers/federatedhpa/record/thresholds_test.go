@@ -24,6 +24,8 @@ func TestThresholds(t *testing.T) {
 		"one cluster": {[]Share{{"a", 2, 3}}, 2,
 			"true TotalTooSmall: autoscalingMinThreshold applies to each cluster that an entry selects, and adds up to 3, while maxReplicas is 2:" +
 				" a gets 2 of 3"},
+		"as much as there is": {[]Share{{"a", 4, 3}, {"b", 2, 3}}, 6,
+			"true NotAvailable: other clusters hold on to what these lack, or these cannot host it: b gets 2 of 3"},
 		"held elsewhere": {[]Share{{"a", 9, 3}, {"b", 1, 3}}, 10,
 			"true NotAvailable: other clusters hold on to what these lack, or these cannot host it: b gets 1 of 3"},
 	}
