@@ -289,7 +289,7 @@ func TestCopyThatDoesNotStick(t *testing.T) {
 	}
 }
 
-// What the status cannot say is not said in an Event either, and is tried again.
+// What the status cannot say is not said in an Event either, and is retried.
 func TestLostFieldThatCannotBeTold(t *testing.T) {
 	s := newCutStory(t)
 	no := errors.New("no")

@@ -423,7 +423,8 @@ func TestGoneInMembersIsAskedForSoon(t *testing.T) {
 
 // Where a workload was found is for people.
 func TestWhereItWasFound(t *testing.T) {
-	has, lacks, away := selection.Cluster{Scale: &autoscalingv1.Scale{}}, selection.Cluster{}, selection.Cluster{Silence: federatedhpatest.Silence()}
+	has, lacks := selection.Cluster{Scale: &autoscalingv1.Scale{}}, selection.Cluster{}
+	away := selection.Cluster{Silence: federatedhpatest.Silence()}
 	away.Facts.Name = "c"
 	for want, clusters := range map[string][]selection.Cluster{
 		" in 1 cluster":                       {has, lacks},

@@ -109,7 +109,7 @@ func (s *scraper) askOthers(pilot *target, others []*target) {
 	}
 }
 
-// considerList says whether to ask for a list of all. While another asks for that the namespaces wait for it.
+// considerList decides whether to ask for a list of all. While another asks for that the namespaces wait for it.
 func (s *scraper) considerList(pilot *target, namespaces []*target) (list, wait bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

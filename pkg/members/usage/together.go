@@ -19,7 +19,8 @@ const (
 	// mostDoublings bound how long a list of all is not retried when it fails time after time: 256 rounds, which are an hour.
 	mostDoublings = 8
 	// listsAtOnce are the lists of all pods that are asked of all members at one time. After a start all would be, and where this machine is
-	// what limits them none would come within its deadline. Where members are, a list waits in vain: so it does for 1/patience of a period.
+	// what limits them none would come within its deadline. Where members are what limits them waiting gains nothing: so a list waits for
+	// 1/patience of a period at most.
 	listsAtOnce, patience = 32, 4
 )
 
