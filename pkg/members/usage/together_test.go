@@ -140,27 +140,33 @@ func bytesOf(s *scraper) (n int64) {
 	return n
 }
 
+// membersThatList do that before they give a list of all.
+func membersThatList(members, namespaces int, before func()) (all []Source) {
+	for i := range members {
+		m := newFakeMember(fmt.Sprintf("m-%03d", i), manyNamespaces(namespaces, 1)...)
+		m.Handle = func(r *http.Request) (*http.Response, error) {
+			if forAll(r) {
+				before()
+			}
+			return m.list(r)
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
 // Whoever asks for what is new asks all members for a list at one time; few of these are under way at any moment, and the deadlines of the
 // others have not begun.
 func TestFewListsAtOneTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const members, namespaces = 3 * listsAtOnce, 2 * fewNamespaces
 		var now, most, lists atomic.Int64
-		var all []Source
-		for i := range members {
-			m := newFakeMember(fmt.Sprintf("m-%02d", i), manyNamespaces(namespaces, 2)...)
-			m.Handle = func(r *http.Request) (*http.Response, error) {
-				if forAll(r) {
-					lists.Add(1)
-					most.Store(max(most.Load(), now.Add(1)))
-					pass(time.Second)
-					now.Add(-1)
-				}
-				return m.list(r)
-			}
-			all = append(all, m)
-		}
-		f := startStoreOf(t, namespaces, all...)
+		f := startStoreOf(t, namespaces, membersThatList(members, namespaces, func() {
+			lists.Add(1)
+			most.Store(max(most.Load(), now.Add(1)))
+			pass(time.Second)
+			now.Add(-1)
+		})...)
 		f.justAfterARound()
 		f.touchAll(namesOf(namespaces))
 		pass(9 * time.Second)
@@ -180,18 +186,7 @@ func TestFewListsAtOneTime(t *testing.T) {
 func TestManySlowListsStarveNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const members, namespaces = 10 * listsAtOnce, fewNamespaces + 4
-		var all []Source
-		for i := range members {
-			m := newFakeMember(fmt.Sprintf("m-%03d", i), manyNamespaces(namespaces, 1)...)
-			m.Handle = func(r *http.Request) (*http.Response, error) {
-				if forAll(r) {
-					pass(4 * time.Second) // of the 5 that it may take
-				}
-				return m.list(r)
-			}
-			all = append(all, m)
-		}
-		f := startStoreOf(t, namespaces, all...)
+		f := startStoreOf(t, namespaces, membersThatList(members, namespaces, func() { pass(4 * time.Second) })...) // of the 5 it may take
 		f.justAfterARound()
 		f.touchAll(namesOf(namespaces))
 		pass(2 * time.Minute)
