@@ -52,7 +52,7 @@ func TestKarmadaComesLater(t *testing.T) {
 	hub.Put(t, east.secret(t, "east"))
 	r := start(t, hub)
 	r.becomes("east=Ready")
-	memberstest.Eventually(t, "settled", func() string { return fmt.Sprint(orSettled(r.Settled())) })
+	r.settles()
 
 	hub.Put(t, west.karmadaSecret("west"))
 	hub.Put(t, karmadaObject(west, "west"))
@@ -116,7 +116,7 @@ func TestUnreadableCredentialsAreWaitedForOneDeadline(t *testing.T) {
 	if got := r.member("west").State().Message; got != want {
 		t.Errorf("message = %q, want %q", got, want)
 	}
-	memberstest.Eventually(t, "settled", func() string { return orSettled(r.Settled()) })
+	r.settles()
 	hub.Set(func() { hub.Forbidden[memberstest.KarmadaSecretsPath] = false })
 	r.becomes("east=Ready west=Ready")
 }
@@ -159,6 +159,7 @@ func TestPullModeWithCredentials(t *testing.T) {
 	r := start(t, hub)
 	r.becomes("west=Ready")
 	r.asks("west", "2")
+	r.settles() // until then order decides who is used, and not who was first
 	m := r.member("west")
 
 	hub.Put(t, west.secret(t, "zulu")) // the way out that was needed before
@@ -231,7 +232,7 @@ func TestUnreadableSourcesAreNamed(t *testing.T) {
 		"Karmada's Clusters (Forbidden: no)",
 		func() string { return orSettled(r.Settled()) })
 	hub.Set(func() { clear(hub.Forbidden) })
-	memberstest.Eventually(t, "settled", func() string { return orSettled(r.Settled()) })
+	r.settles()
 }
 
 func TestUnansweredDiscoveryIsNamed(t *testing.T) {

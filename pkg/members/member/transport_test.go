@@ -127,7 +127,7 @@ func TestLeavingLeavesNothingBehind(t *testing.T) {
 	hub := memberstest.NewHub(t)
 	east := newFakeMember(t, "1")
 	r := start(t, hub)
-	memberstest.Eventually(t, "settled", func() string { return orSettled(r.Settled()) })
+	r.settles()
 	before := runtime.NumGoroutine()
 	for range 20 {
 		hub.Put(t, east.secret(t, "east"))
