@@ -213,11 +213,11 @@ mutants: need-go ## Break the code in N=40 ways, one at a time, and show which o
 
 # Nothing else should run meanwhile. The report is for a person to review, and to commit or not.
 .PHONY: bench
-bench: need-go ## Measure all, beside its peers, and write the report into bench/; takes an hour and a half
+bench: need-go ## Measure all, beside its peers, and write the report into bench/; takes an hour and three quarters
 	$(GO) -C test run -buildvcs=true ./bench --out $(CURDIR)/bench
 
 .PHONY: bench-quick
-bench-quick: need-go ## Measure a part of it, in ten minutes, into bin/bench-quick/
+bench-quick: need-go ## Measure a part of it, in a quarter of an hour, into bin/bench-quick/
 	$(GO) -C test run -buildvcs=true ./bench --quick --out $(CURDIR)/bin/bench-quick
 
 # Each piece has processes of its own, and stays when it is done: what was interrupted continues with the next one.

@@ -54,7 +54,7 @@ func newCommand() *cobra.Command {
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.out, "out", o.out, "Folder for the report.")
-	fs.BoolVar(&o.quick, "quick", o.quick, "Measure less, and for a shorter time: ten minutes at most.")
+	fs.BoolVar(&o.quick, "quick", o.quick, "Measure less, and for a shorter time: about a quarter of an hour.")
 	fs.StringSliceVar(&o.only, "only", o.only, "Experiments to do. Empty: all.")
 	fs.StringVar(&o.kubeconfig, "kubeconfig", o.kubeconfig,
 		"File that says how to reach a server of metrics.k8s.io that runs already: an adapter, a metrics-server, or an API server before it.")

@@ -38,7 +38,7 @@ func Of[P any](size Size, quick, full P) P {
 // Size is how much is measured.
 type Size string
 
-// All experiments together take ten minutes at most if they are quick.
+// All experiments together take about a quarter of an hour if they are quick.
 const (
 	Quick Size = "quick"
 	Full  Size = "full"
