@@ -72,6 +72,10 @@ func TestManyOfSomeNamespaces(t *testing.T) {
 		east := newFakeMember("east", manyNamespaces(hot, 3)...)
 		f := startScoped(t, scopeOf(t, inScope...), 1<<30, 200, east)
 		synctest.Wait()
+		f.askAbout(t, hot)
+		if held := f.scrapers["east"].latest.Bytes(); held > 0 {
+			t.Errorf("a list of %d bytes is kept", held)
+		}
 		f.passAskedAbout(t, hot, 5)
 		for _, query := range east.queries() {
 			if !strings.Contains(query, "/namespaces/") {

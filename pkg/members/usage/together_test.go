@@ -198,6 +198,61 @@ func TestManySlowListsStarveNobody(t *testing.T) {
 	})
 }
 
+// What comes while a list is asked for is answered from it, also where its asker took it before.
+func TestWhatWasTakenBeforeIsInTheList(t *testing.T) {
+	for name, tc := range map[string]struct{ list, later time.Duration }{
+		"the list comes after the pilot's answer": {3 * time.Second, 500 * time.Millisecond},
+		"and before": {500 * time.Millisecond, 900 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const namespaces = 100
+				var lists atomic.Int64
+				east := newFakeMember("east", manyNamespaces(namespaces, 3)...)
+				east.Handle = func(r *http.Request) (*http.Response, error) {
+					if forAll(r) {
+						lists.Add(1)
+						pass(tc.list)
+					} else {
+						pass(time.Second)
+					}
+					return east.list(r)
+				}
+				f := startStoreOf(t, namespaces, east)
+				f.justAfterARound()
+				all := namesOf(namespaces)
+				f.askAbout(t, fewNamespaces)
+				before := east.asks()
+				f.touchAll(all[:fewNamespaces+1]) // whose answer makes a list worth it
+				pass(tc.later)
+				f.touchAll(all)
+				pass(5*time.Second - tc.later)
+				asked, most := east.asks()-before, int64(1+1+asksAtOnce-1) // with a pilot for each of the other askers
+				if asked > most || lists.Load() != 1 {
+					t.Errorf("%d requests for %d namespaces, %d of them lists of all; want %d at most, and one", asked, namespaces, lists.Load(), most)
+				}
+			})
+		})
+	}
+}
+
+func TestListOfAMemberThatLeftIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const namespaces = 2 * fewNamespaces
+		f := startStoreOf(t, namespaces, newFakeMember("east", manyNamespaces(namespaces, 3)...))
+		f.justAfterARound()
+		f.askAbout(t, namespaces)
+		if f.scrapers["east"].latest.Bytes() == 0 {
+			t.Fatal("no list is kept")
+		}
+		f.setMembers()
+		synctest.Wait()
+		if held := f.o.Memory.Bytes(); held > 0 {
+			t.Errorf("%d bytes are held of a member that left", held)
+		}
+	})
+}
+
 // A list answers for a period only, and as the samples in it are as old as it is.
 func TestListIsKeptForAPeriod(t *testing.T) {
 	var l latest
